@@ -1,0 +1,82 @@
+"""Evaluate a question-answering system against gold questions.
+
+Names are imported when they are first used: a project that merely has the plugin installed pays
+for none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_touchstone.floors import BelowFloor, CaseScores
+    from pytest_touchstone.gold import Case
+    from pytest_touchstone.measures import (
+        MRR,
+        AcceptableBehaviour,
+        CostPerQuery,
+        FilterExactMatch,
+        FilterF1,
+        FilterPrecision,
+        FilterRecall,
+        JointGoalAccuracy,
+        Recall,
+        SilentFailure,
+        nDCG,
+    )
+    from pytest_touchstone.systems.loading import Resources
+    from pytest_touchstone.systems.protocol import Session
+    from pytest_touchstone.trace import Answer, Message, Passage, Retrieval, Usage
+
+_HOMES = {
+    "pytest_touchstone.floors": ("BelowFloor", "CaseScores"),
+    "pytest_touchstone.gold": ("Case",),
+    "pytest_touchstone.measures": (
+        "MRR",
+        "AcceptableBehaviour",
+        "CostPerQuery",
+        "FilterExactMatch",
+        "FilterF1",
+        "FilterPrecision",
+        "FilterRecall",
+        "JointGoalAccuracy",
+        "Recall",
+        "SilentFailure",
+        "nDCG",
+    ),
+    "pytest_touchstone.systems.loading": ("Resources",),
+    "pytest_touchstone.systems.protocol": ("Session",),
+    "pytest_touchstone.trace": ("Answer", "Message", "Passage", "Retrieval", "Usage"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "MRR",
+    "AcceptableBehaviour",
+    "Answer",
+    "BelowFloor",
+    "Case",
+    "CaseScores",
+    "CostPerQuery",
+    "FilterExactMatch",
+    "FilterF1",
+    "FilterPrecision",
+    "FilterRecall",
+    "JointGoalAccuracy",
+    "Message",
+    "Passage",
+    "Recall",
+    "Resources",
+    "Retrieval",
+    "Session",
+    "SilentFailure",
+    "Usage",
+    "nDCG",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME_OF[name]), name)

@@ -1,0 +1,357 @@
+"""A chat client for any OpenAI-compatible URL: one call, one completion or one classified fault.
+
+Retries, deadlines over several tries and limits belong to the flight: the SDK's own retries are
+off, and a fault says whether trying again may help.  Replies are read from the raw JSON, since
+servers that call themselves compatible differ in what they leave out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_touchstone.settings import GeneratorSettings
+from pytest_touchstone.trace import Message, Usage
+
+if TYPE_CHECKING:
+    import openai
+
+FaultKind = Literal[
+    "rate_limited",
+    "server_error",
+    "timeout",
+    "connection",
+    "refused",
+    "truncated",
+    "bad_reply",
+    "unauthorized",
+    "unknown_model",
+    "bad_request",
+    "not_installed",
+]
+RETRYABLE: frozenset[FaultKind] = frozenset(
+    {"rate_limited", "server_error", "timeout", "connection", "bad_reply"}
+)
+NO_KEY = "none"
+"""Sent where no key is set: servers of one's own want none, and the SDK insists on one."""
+
+_LONGEST_MESSAGE = 300
+_LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk)-[\w*.-]{6,}|(?i:bearer)\s+[\w.~+/=-]{8,}")
+_STATUS_KINDS: Mapping[int, FaultKind] = {
+    401: "unauthorized",
+    403: "unauthorized",
+    404: "unknown_model",
+    408: "timeout",
+    409: "server_error",
+    429: "rate_limited",
+}
+
+
+class ChatError(Exception):
+    """Why a call gave no usable completion.
+
+    :ivar kind: what went wrong, one of :data:`FaultKind`.
+    :ivar message: one line for a reader, without any key.
+    :ivar retryable: whether the same call may succeed later.
+    :ivar retry_after: seconds that the server asks to wait, where it says so.
+    :ivar usage: tokens that were paid for nevertheless (an answer cut off still costs).
+    """
+
+    def __init__(
+        self,
+        kind: FaultKind,
+        message: str,
+        *,
+        retryable: bool | None = None,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind: FaultKind = kind
+        self.message = message
+        self.retryable = kind in RETRYABLE if retryable is None else retryable
+        self.retry_after = retry_after
+        self.usage = usage
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model said.
+
+    :param text: never empty.
+    :param usage: tokens under the name of the model that was *asked for* (prices are looked up
+        by it); ``None`` where the server does not count them.
+    :param finish_reason: ``"stop"``, ``"length"`` (the text is cut off), ...
+    :param fingerprint: ``system_fingerprint``, where the server gives one.
+    :param model: the model that the server says answered.
+    """
+
+    text: str
+    usage: Usage | None = None
+    finish_reason: str | None = None
+    fingerprint: str | None = None
+    model: str | None = None
+
+
+class Chat:
+    """One model behind one OpenAI-compatible URL.  Use it from one event loop, then close it.
+
+    :param url: ``None`` is the SDK's own default.
+    :param timeout: seconds for one call as a whole, reply included.
+    :param defaults: parameters of every call (``temperature``, ``max_tokens``, ...); those that
+        are ``None`` are not sent.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 60.0,
+        **defaults: Any,
+    ) -> None:
+        self.model = model
+        self._api_key = api_key
+        self._timeout = timeout
+        self._defaults = defaults
+        self._refused_temperature = False
+        self._wants_max_completion_tokens = False
+        self._client = _async_client(url, api_key, timeout)
+
+    @property
+    def host(self) -> str:
+        """Host and port of the server, without path and credentials."""
+        url = self._client.base_url
+        return f"{url.host}:{url.port}" if url.port else url.host
+
+    async def complete(
+        self, messages: Sequence[Message | Mapping[str, str]], **params: Any
+    ) -> Completion:
+        """The model's reply to the messages.
+
+        Where the server refuses ``temperature`` (reasoning models do) or wants
+        ``max_completion_tokens`` for ``max_tokens``, the call is made again as it wants it, and
+        all later ones are made that way at once.
+
+        :raises ChatError: for every failure, of whatever kind.
+        """
+        wanted = {**self._defaults, **params}
+        while True:
+            sent = self._adapted(wanted)
+            try:
+                return await self._once(messages, sent)
+            except ChatError as error:
+                if not self._adapt(error, sent):
+                    raise
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def _adapted(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        sent = {name: value for name, value in params.items() if value is not None}
+        if self._refused_temperature:
+            sent.pop("temperature", None)
+        if self._wants_max_completion_tokens and "max_tokens" in sent:
+            sent["max_completion_tokens"] = sent.pop("max_tokens")
+        return sent
+
+    def _adapt(self, error: ChatError, sent: Mapping[str, Any]) -> bool:
+        """Learn from a refusal.  True where the next call will differ from the one refused."""
+        if error.kind != "bad_request":
+            return False
+        said = error.message.casefold()
+        if "max_tokens" in sent and "max_completion_tokens" in said:
+            self._wants_max_completion_tokens = True
+            return True
+        if "temperature" in sent and re.search(
+            r"temperature.*(support|default|deprecated)|support.*temperature", said
+        ):
+            self._refused_temperature = True
+            return True
+        return False
+
+    async def _once(
+        self, messages: Sequence[Message | Mapping[str, str]], params: Mapping[str, Any]
+    ) -> Completion:
+        import openai
+
+        create: Any = self._client.chat.completions.with_raw_response.create
+        try:
+            async with asyncio.timeout(self._timeout):
+                raw = await create(
+                    model=self.model, messages=[_as_dict(m) for m in messages], **params
+                )
+        except TimeoutError:
+            raise ChatError("timeout", f"no reply within {self._timeout:g} s") from None
+        except openai.OpenAIError as error:
+            raise chat_error(error, self._api_key) from None
+        return _completion(raw.text, self.model)
+
+
+def open_chat(settings: GeneratorSettings) -> Chat:
+    """The chat client that the settings describe."""
+    return Chat(
+        settings.effective_model,
+        url=settings.url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        timeout=settings.timeout,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+    )
+
+
+def chat_error(error: openai.OpenAIError, api_key: str | None) -> ChatError:
+    """The SDK's exception as a classified fault, with every key taken out of its words."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return ChatError("timeout", "no reply in time")
+    if isinstance(error, openai.APIStatusError):
+        return _status_error(error, api_key)
+    if isinstance(error, openai.APIConnectionError):
+        # The SDK says "Connection error."; what happened is in the cause.
+        why = redacted(str(error.__cause__ or error), api_key)
+        return ChatError("connection", f"no connection: {why}")
+    return ChatError("bad_reply", f"unusable reply: {redacted(str(error), api_key)}")
+
+
+def redacted(text: str, api_key: str | None) -> str:
+    """``text`` as one line of bounded length, without the key and without what looks like one."""
+    if api_key and api_key != NO_KEY:
+        text = text.replace(api_key, "***")
+    text = " ".join(_LOOKS_LIKE_A_KEY.sub("***", text).split())
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
+
+
+def retry_after(value: str | None, now: datetime) -> float | None:
+    """Seconds to wait from a ``Retry-After`` header: seconds or an HTTP date (RFC 9110, 10.2.3).
+
+    ``None`` where there is no header or it makes no sense; a date in the past is 0.
+    """
+    if value is None:
+        return None
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value.strip(), re.ASCII):
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())
+
+
+def _status_error(error: openai.APIStatusError, api_key: str | None) -> ChatError:
+    status = error.status_code
+    detail: Mapping[str, Any] = error.body if isinstance(error.body, dict) else {}
+    code = str(detail.get("code") or detail.get("type") or "")
+    kind: FaultKind = _STATUS_KINDS.get(status, "server_error" if status >= 500 else "bad_request")
+    if kind == "bad_request" and "content_filter" in code:
+        kind = "refused"
+    said = detail.get("message") or error.response.text or error.message
+    message = f"HTTP {status}: {redacted(str(said), api_key)}"
+    if code == "insufficient_quota":
+        return ChatError(kind, f"{message} (no quota left: waiting does not help)", retryable=False)
+    wait = retry_after(error.response.headers.get("retry-after"), datetime.now(UTC))
+    return ChatError(kind, message, retry_after=wait)
+
+
+def _async_client(url: str | None, api_key: str | None, timeout: float) -> openai.AsyncOpenAI:
+    try:
+        import openai
+    except ImportError:
+        raise ChatError(
+            "not_installed",
+            "the OpenAI client is not installed: pip install 'pytest-touchstone[openai]'",
+        ) from None
+    # httpx's own transport costs 8 ms CPU a call and slows down beyond 50 connections.
+    try:
+        http_client = openai.DefaultAioHttpClient(timeout=timeout)
+    except RuntimeError:
+        http_client = openai.DefaultAsyncHttpxClient(timeout=timeout)
+    return openai.AsyncOpenAI(
+        base_url=url,
+        api_key=api_key or NO_KEY,
+        max_retries=0,
+        timeout=timeout,
+        http_client=http_client,
+    )
+
+
+def _as_dict(message: Message | Mapping[str, str]) -> dict[str, str]:
+    if isinstance(message, Message):
+        return {"role": message.role, "content": message.content}
+    return dict(message)
+
+
+def _completion(text: str, model: str) -> Completion:
+    """The completion in the body of a reply with status 200."""
+    try:
+        reply = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ChatError(
+            "bad_reply", f"the reply is not JSON: {redacted(text[:80], None)}"
+        ) from None
+    usage = _usage(reply, model)
+    choices = reply.get("choices") if isinstance(reply, dict) else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise ChatError("bad_reply", "the reply has no choices", usage=usage)
+    message = choices[0].get("message")
+    finish = choices[0].get("finish_reason")
+    content = message.get("content") if isinstance(message, dict) else None
+    refusal = message.get("refusal") if isinstance(message, dict) else None
+    said = _clean(content) if isinstance(content, str) else ""
+    if finish == "content_filter" or (refusal and not said):
+        why = redacted(str(refusal or "content filter"), None)
+        raise ChatError("refused", f"the model's provider refused: {why}", usage=usage)
+    if not said and finish == "length":
+        raise ChatError(
+            "truncated",
+            "the token limit was reached before any text: raise `max_tokens`",
+            usage=usage,
+        )
+    if not said:
+        raise ChatError("bad_reply", "the reply has no content", usage=usage)
+    return Completion(
+        said,
+        usage,
+        _text(finish),
+        _text(reply.get("system_fingerprint")),
+        _text(reply.get("model")),
+    )
+
+
+def _clean(text: str) -> str:
+    """``text`` without white space around it, and encodable (no half surrogate pairs, no NUL)."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "").strip()
+
+
+def _text(value: Any) -> str | None:
+    return _clean(value) if isinstance(value, str) else None
+
+
+def _usage(reply: Any, model: str) -> Usage | None:
+    """Tokens as the server counted them, or ``None`` where it does not say."""
+    counted = reply.get("usage") if isinstance(reply, dict) else None
+    if not isinstance(counted, dict):
+        return None
+    prompt, output = _count(counted, "prompt_tokens"), _count(counted, "completion_tokens")
+    if prompt is None or output is None:
+        return None
+    details = counted.get("prompt_tokens_details")
+    cached = _count(details, "cached_tokens") if isinstance(details, dict) else None
+    return Usage(model, prompt, min(cached or 0, prompt), output)
+
+
+def _count(data: Mapping[str, Any], name: str) -> int | None:
+    value = data.get(name)
+    valid = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if valid else None

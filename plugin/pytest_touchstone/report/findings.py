@@ -1,0 +1,104 @@
+"""The findings of a report: lists of cases that a person should read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from pytest_touchstone.report.index import Index, Unit
+from pytest_touchstone.report.model import (
+    BehaviorFinding,
+    FaultCount,
+    Findings,
+    LowFinding,
+    SystemErrorFinding,
+)
+from pytest_touchstone.report.rows import ScoreRow
+
+# What the behaviour measures put into a score's detail.
+_SILENT = ("observed", "failed_silently")
+_CONTRADICTED = ("contradicted", True)
+
+
+def findings_of(index: Index, floors: Mapping[str, float]) -> Findings:
+    """Everything to read, in the order of the index.
+
+    :param floors: measure to the value that a score of the system under test should reach.
+    """
+    errors = list(_system_errors(index))
+    return {
+        "system_errors": errors,
+        "low": list(_low(index, floors)),
+        "silent_failures": _with_detail(index, *_SILENT),
+        "contradicted": _with_detail(index, *_CONTRADICTED),
+        "faults": _faults(index, errors),
+    }
+
+
+def is_low(value: float, floor: float, *, higher_is_better: bool) -> bool:
+    """Whether a value is beyond the floor of its measure, on the worse side."""
+    return value < floor if higher_is_better else value > floor
+
+
+def _scores(index: Index) -> Iterator[tuple[Unit, ScoreRow]]:
+    for unit, planned in index.units.items():
+        for info in index.measures:
+            if info["measure"] in planned:
+                yield unit, index.score(unit, info["measure"])
+
+
+def _system_errors(index: Index) -> Iterator[SystemErrorFinding]:
+    for unit in index.units:
+        for turn in index.turns[unit]:
+            if turn.error is not None:
+                yield {
+                    "case": unit.case,
+                    "system": unit.system,
+                    "repeat": unit.repeat,
+                    "mode": unit.mode,
+                    "turn": turn.turn,
+                    "kind": turn.error["kind"],
+                    "message": turn.error["message"],
+                }
+
+
+def _low(index: Index, floors: Mapping[str, float]) -> Iterator[LowFinding]:
+    better = {info["measure"]: info["higher_is_better"] for info in index.measures}
+    for unit, row in _scores(index):
+        floor = floors.get(row.measure)
+        if unit.system != index.roles["system"] or floor is None or row.value is None:
+            continue
+        if is_low(row.value, floor, higher_is_better=better[row.measure]):
+            yield {
+                "case": unit.case,
+                "system": unit.system,
+                "repeat": unit.repeat,
+                "measure": row.measure,
+                "value": row.value,
+                "floor": floor,
+                "why": row.why,
+            }
+
+
+def _with_detail(index: Index, key: str, value: object) -> list[BehaviorFinding]:
+    """Units with this detail, each once although several measures may tell of it."""
+    found: dict[Unit, BehaviorFinding] = {}
+    for unit, row in _scores(index):
+        if row.detail.get(key) == value and unit not in found:
+            found[unit] = {
+                "case": unit.case,
+                "system": unit.system,
+                "repeat": unit.repeat,
+                "why": row.why,
+            }
+    return list(found.values())
+
+
+def _faults(index: Index, errors: list[SystemErrorFinding]) -> list[FaultCount]:
+    counts = Counter((error["system"], error["kind"]) for error in errors)
+    return [
+        {"system": system, "kind": kind, "count": count}
+        for (system, kind), count in sorted(
+            counts.items(), key=lambda item: (index.systems.index(item[0][0]), item[0][1])
+        )
+    ]

@@ -1,0 +1,115 @@
+"""What a report is built from: the rows of one run, as plain values.
+
+The store fills these; nothing here knows a database.  ``filters``, ``usage``, ``error`` and
+``detail`` are parsed JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_touchstone.gold import Case
+from pytest_touchstone.report.model import RunConfig
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run.
+
+    :param started_at: ISO 8601; without an offset it is read as UTC.
+    :param finished_at: likewise; ``None`` where the run was cut short.
+    :param config: everything that is known when a run starts.
+    :param peak_in_flight: most calls that were in flight at once, where it was counted.
+    """
+
+    id: str
+    started_at: str
+    finished_at: str | None
+    config: RunConfig
+    label: str | None = None
+    peak_in_flight: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """A gold question of the run and its place in the gold file."""
+
+    case: Case
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """A score that the run set out to make."""
+
+    case_id: str
+    system: str
+    measure: str
+    repeat: int = 0
+    mode: str = "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRef:
+    """A retrieved passage: its chunk id, its score, and the digest of its text and metadata."""
+
+    id: str
+    score: float | None
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """Text and metadata of a passage, kept once under their digest."""
+
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """One turn that a system was asked.
+
+    :param turn: index of the user message; the highest of a case is the one that is scored.
+    :param answer: ``None`` where the system failed or only its passages were asked for.
+    :param usage: one mapping per LLM call (the fields of :class:`pytest_touchstone.trace.Usage`);
+        ``None`` where the system does not report it.
+    :param cost_usd: US dollars, or ``None`` with ``cost_reason``.
+    :param duration_ms: wall time of the call in milliseconds.
+    :param error: ``kind`` and ``message`` of a system fault.
+    """
+
+    case_id: str
+    system: str
+    question: str
+    turn: int = 0
+    repeat: int = 0
+    mode: str = "recorded"
+    answer: str | None = None
+    passages: Sequence[PassageRef] = ()
+    filters: Mapping[str, Any] | None = None
+    behavior: str | None = None
+    usage: Sequence[Mapping[str, Any]] | None = None
+    cost_usd: float | None = None
+    cost_reason: str | None = None
+    duration_ms: float | None = None
+    error: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """The score of one unit; see :class:`pytest_touchstone.score.Score`."""
+
+    case_id: str
+    system: str
+    measure: str
+    value: float | None
+    why: str
+    reason: str | None = None
+    repeat: int = 0
+    mode: str = "recorded"
+    origin: str = "computed"
+    engine: str = "touchstone"
+    detail: Mapping[str, Any] = field(default_factory=dict)

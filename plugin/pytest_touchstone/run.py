@@ -1,0 +1,356 @@
+"""One run in one process: everything opened, the flight started, closed again in order."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pytest_touchstone.chat import Chat, open_chat
+from pytest_touchstone.corpus import Corpus, open_corpus
+from pytest_touchstone.embedder import CachedEmbedder, Embedder, open_embedder
+from pytest_touchstone.estimate import seed_from
+from pytest_touchstone.flight.endpoint import Endpoint
+from pytest_touchstone.flight.flight import Flight, Scores
+from pytest_touchstone.flight.lane import Lane
+from pytest_touchstone.flight.observe import Count, Observer, Work
+from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
+from pytest_touchstone.measures.base import Measure
+from pytest_touchstone.prices import Prices
+from pytest_touchstone.provenance import commit_of, package_versions
+from pytest_touchstone.redact import redactor
+from pytest_touchstone.report.build import build_report
+from pytest_touchstone.report.model import MeasureInfo, Report, RunConfig
+from pytest_touchstone.report.rows import PlanRow
+from pytest_touchstone.settings import EXTRACTIVE, Settings
+from pytest_touchstone.store.engine import Store, StoreError
+from pytest_touchstone.store.rows import read_run
+from pytest_touchstone.store.run import RunStart, RunStore, now
+from pytest_touchstone.systems.loading import Complete, Resources, load_systems, shipped_prompt
+from pytest_touchstone.systems.protocol import Loaded
+from pytest_touchstone.trace import Filters
+
+_PROMPTS = ("baseline_answer", "standalone_query")
+Progress = Callable[[int, int], None]
+Hooked = Callable[[Resources], Mapping[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run sets out to measure: selected cases, in file order, with their measures."""
+
+    gold: GoldSet
+    measures: Mapping[str, tuple[Measure, ...]]
+
+    @property
+    def cases(self) -> list[Case]:
+        """The selected cases."""
+        return [case for case in self.gold.cases if case.id in self.measures]
+
+    @property
+    def all_measures(self) -> list[Measure]:
+        """Every measure of the plan once, in the order in which it first occurs."""
+        return list(dict.fromkeys(m for ms in self.measures.values() for m in ms))
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """This process's part in a run.
+
+    :param run_id: shared by all processes of the run.
+    :param started_at: ISO 8601, UTC; likewise shared.
+    :param workers: how many processes share the run's limits.
+    """
+
+    run_id: str
+    started_at: str
+    workers: int = 1
+
+
+def new_process() -> Process:
+    """A run of its own."""
+    return Process(uuid.uuid4().hex, now())
+
+
+class Run:
+    """A run under way in this process; :func:`open_run` makes one."""
+
+    def __init__(self, settings: Settings, flight: Flight, run: RunStore, store: Store) -> None:
+        self._settings = settings
+        self._flight = flight
+        self._run = run
+        self._store = store
+
+    def scores(self, case: Case) -> Scores:
+        """Wait for a case's scores of the system under test, by measure name.
+
+        :raises FlightError: when they will not come.
+        """
+        return self._flight.scores(case.id, self._settings.system)
+
+    def drain(self) -> None:
+        """Wait until the whole plan is done, by whichever process.
+
+        :raises FlightError: when it will not be.
+        """
+        self._flight.drain()
+
+    def stop(self) -> None:
+        """End early, here and in the run's other processes."""
+        self._run.request_stop()
+        self._flight.stop()
+
+    def close(self) -> None:
+        """Note what this process learned and close the store."""
+        self._run.note("peak_in_flight", self._run.owner, self._flight.peak_in_flight).result()
+        self._store.close()
+
+
+def open_run(
+    settings: Settings,
+    plan: Plan,
+    process: Process,
+    *,
+    root: Path,
+    hooked: Hooked,
+    progress: Progress,
+) -> Run:
+    """Open everything that the plan needs, check it, and put the plan in flight.
+
+    :param root: the project's folder, whose commit the report names.
+    :param hooked: systems that the hook names, given what they may use.
+    :param progress: told of texts embedded so far and in all, while the first run embeds.
+    :raises GoldError: where gold questions and collection contradict each other.
+    :raises CorpusError, SystemNotFound, StoreError: one line each.
+    """
+    threads = DaemonThreads("touchstone-resources")
+    embedder, corpus = _open_corpus(settings, progress)
+    if corpus is not None:
+        check_against(corpus, plan.gold, settings)
+    chat = _open_chat(settings)
+    resources = Resources(corpus, _complete(chat, settings, process.workers), threads.run)
+    roles = _role_names(settings)
+    loaded = load_systems(roles, settings, hooked(resources), resources)
+    lanes = {name: Lane(system, workers=process.workers) for name, system in loaded.items()}
+    store = Store(settings.store_url)
+    run = RunStore(store, process.run_id, uuid.uuid4().hex)
+    config = _config(settings, plan, loaded, embedder, corpus, root)
+    start = RunStart(
+        id=process.run_id,
+        started_at=process.started_at,
+        config=config,
+        dataset_path=config["dataset"]["path"],
+        dataset_sha256=plan.gold.sha256,
+        commit_sha=config["commit"],
+    )
+    run.begin(start, plan.cases, _plan_rows(plan, roles)).result()
+    for name, lane in lanes.items():
+        if lane.notice:
+            run.note("notice", name, lane.notice)
+    observer = Observer(
+        count=_counter(corpus, threads),
+        price=_noting(Prices(settings.prices, settings.provider), run),
+        redact=redactor(os.environ, _secrets(settings)),
+    )
+    works = [Work(case, name, plan.measures[case.id]) for case in plan.cases for name in roles]
+    flight = Flight(
+        works,
+        lanes,
+        observer,
+        run,
+        patience=settings.patience,
+        closers=() if chat is None else (chat.aclose,),
+    )
+    flight.start()
+    return Run(settings, flight, run, store)
+
+
+def finish_run(settings: Settings, run_id: str) -> tuple[Report, list[str]] | None:
+    """The report of a run and its notices, from the store's rows alone.
+
+    ``None`` where the store does not know the run: nothing was evaluated.
+    """
+    try:
+        store = Store(settings.store_url, create=False)
+    except StoreError:
+        return None
+    try:
+        RunStore(store, run_id, "report").finish().result()
+        rows = read_run(store, run_id)
+    finally:
+        store.close()
+    if rows is None:
+        return None
+    report = build_report(
+        rows.run,
+        cases=rows.cases,
+        plan=rows.plan,
+        questions=rows.questions,
+        scores=rows.scores,
+        passages=rows.passages,
+    )
+    return report, [str(line) for line in rows.notes.get("notice", {}).values()]
+
+
+def check_against(corpus: Corpus, gold: GoldSet, settings: Settings) -> None:
+    """Find gold labels that the collection contradicts, all in one go.
+
+    :raises GoldError: gold chunks that the collection does not hold; ``behavior`` on a question
+        whose filters do select something.
+    """
+    faults = []
+    wanted = {
+        chunk_id: (case, index)
+        for case in gold.cases
+        for index, chunk in enumerate(case.gold_chunks)
+        for chunk_id in chunk.ids
+    }
+    name = settings.corpus.collection if settings.corpus else ""
+    for chunk_id in corpus.missing(wanted):
+        case, index = wanted[chunk_id]
+        message = f"collection {name!r} holds no chunk {chunk_id!r}"
+        faults.append(GoldFault(gold.file, case.line, f"gold_chunks[{index}]", message))
+    for case in gold.cases:
+        if case.behavior and case.filters and (selected := corpus.count(case.filters)):
+            message = f"is for filters that match nothing; these select {selected} chunks"
+            faults.append(GoldFault(gold.file, case.line, "behavior", message))
+    if faults:
+        raise GoldError(sorted(faults, key=lambda fault: (fault.line or 0, fault.message)))
+
+
+def _open_corpus(settings: Settings, progress: Progress) -> tuple[Embedder | None, Corpus | None]:
+    if settings.corpus is None:
+        return None, None
+    from pytest_touchstone.vectors import VectorCache
+
+    cache = VectorCache(settings.reports / "vectors.sqlite")
+    embedder = CachedEmbedder(open_embedder(settings.embedder), cache, progress=progress)
+    return embedder, open_corpus(settings.corpus, embedder)
+
+
+def _open_chat(settings: Settings) -> Chat | None:
+    generator = settings.generator
+    if generator.effective_model == EXTRACTIVE:
+        return None
+    return open_chat(generator)
+
+
+def _complete(chat: Chat | None, settings: Settings, workers: int) -> Complete | None:
+    if chat is None:
+        return None
+    generator = settings.generator
+    endpoint = Endpoint(
+        limit=max(1, generator.concurrency // workers),
+        tries=generator.tries,
+        timeout=generator.timeout,
+    )
+    return lambda messages: endpoint.call(lambda: chat.complete(messages))
+
+
+def _counter(corpus: Corpus | None, threads: DaemonThreads) -> Count:
+    async def count(filters: Filters) -> int | None:
+        return None if corpus is None else await threads.run(corpus.count, filters)
+
+    return count
+
+
+def _noting(prices: Prices, run: RunStore) -> Callable[..., tuple[float | None, str | None]]:
+    """Prices that leave a note in the run, once per model, of what they charged."""
+    noted: set[str] = set()
+
+    def cost(usage: Any) -> tuple[float | None, str | None]:
+        result = prices.cost(usage)
+        for entry in prices.used():
+            if entry["model"] not in noted:
+                noted.add(entry["model"])
+                run.note("price", entry["model"], entry)
+        return result
+
+    return cost
+
+
+def _secrets(settings: Settings) -> list[str]:
+    keys = [settings.generator.api_key, settings.embedder.api_key]
+    if settings.corpus is not None:
+        keys.append(settings.corpus.api_key)
+    return [key.get_secret_value() for key in keys if key is not None]
+
+
+def _role_names(settings: Settings) -> list[str]:
+    names = [settings.system, settings.baseline, *settings.variants]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _plan_rows(plan: Plan, systems: Sequence[str]) -> list[PlanRow]:
+    return [
+        PlanRow(case.id, system, measure.name)
+        for case in plan.cases
+        for system in systems
+        for measure in plan.measures[case.id]
+    ]
+
+
+def _config(
+    settings: Settings,
+    plan: Plan,
+    loaded: Mapping[str, Loaded],
+    embedder: Embedder | None,
+    corpus: Corpus | None,
+    root: Path,
+) -> RunConfig:
+    commit = commit_of(root)
+    chunk_ids = sorted({i for case in plan.gold.cases for c in case.gold_chunks for i in c.ids})
+    return {
+        "plugin_version": version("pytest-touchstone"),
+        "commit": commit.sha,
+        "dirty": commit.dirty,
+        "dataset": {
+            "path": _relative(Path(plan.gold.file), root),
+            "sha256": plan.gold.sha256,
+            "counts": {str(kind): n for kind, n in plan.gold.counts.items()},
+        },
+        "settings_sha256": settings.digest,
+        "settings": settings.public(),
+        "roles": {
+            "system": settings.system,
+            "baseline": settings.baseline,
+            "variants": list(settings.variants),
+        },
+        "systems": {name: dict(system.identity) for name, system in loaded.items()},
+        "models": {
+            "generator": {"model": settings.generator.effective_model},
+            "embedder": {"model": embedder.identity if embedder else None},
+        },
+        "prompts": {name: shipped_prompt(name).sha256 for name in _PROMPTS},
+        "corpus": None if corpus is None else corpus.describe(chunk_ids),
+        "prices": {},
+        "seed": seed_from(plan.gold.sha256),
+        "resamples": settings.resamples,
+        "confidence": settings.confidence,
+        "packages": package_versions(),
+        "measures": [_info(measure) for measure in plan.all_measures],
+    }
+
+
+def _info(measure: Measure) -> MeasureInfo:
+    return {
+        "measure": measure.name,
+        "title": measure.title,
+        "dimension": measure.dimension,
+        "unit": measure.unit,
+        "range": list(measure.range),
+        "higher_is_better": measure.higher_is_better,
+    }
+
+
+def _relative(path: Path, root: Path) -> str:
+    """The path within the project where it lies there, otherwise the file's name alone."""
+    resolved = path.resolve()
+    if resolved.is_relative_to(root.resolve()):
+        return resolved.relative_to(root.resolve()).as_posix()
+    return resolved.name

@@ -1,0 +1,166 @@
+"""An evaluation within one test session: what is selected, measured, waited for and reported.
+
+Knows no pytest: the hooks translate between the two.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pytest_touchstone.dataset import read_gold
+from pytest_touchstone.floors import CaseScores
+from pytest_touchstone.gold import Case, GoldSet
+from pytest_touchstone.measures.base import Measure
+from pytest_touchstone.report.model import Report, report_name, to_json
+from pytest_touchstone.run import Hooked, Plan, Process, Progress, Run, finish_run, open_run
+from pytest_touchstone.settings import Settings
+
+
+class Evaluation:
+    """One process's evaluation.
+
+    :param root: the project's folder.
+    :param process: this process's part in the run.
+    :param hooked: systems that the hook names.
+    :param progress: told of texts embedded so far and in all.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        root: Path,
+        process: Process,
+        hooked: Hooked,
+        progress: Progress,
+    ) -> None:
+        self._settings = settings
+        self._root = root
+        self._process = process
+        self._hooked = hooked
+        self._progress = progress
+        self._selected: dict[str, dict[Measure, None]] = {}
+        self._run: Run | None = None
+
+    @cached_property
+    def gold(self) -> GoldSet:
+        """The gold questions, read when the first test asks for them.
+
+        :raises GoldError: with every fault of the file.
+        """
+        return read_gold(self._settings.dataset)
+
+    def cases_for(self, measures: Sequence[Measure]) -> list[Case]:
+        """The gold questions that carry labels for at least one of the measures."""
+        return [c for c in self.gold.cases if any(m.applies(c) for m in measures)]
+
+    def select(self, wanted: Iterable[tuple[Case, Sequence[Measure]]]) -> None:
+        """Take note of what the collected tests want measured; pays for nothing else."""
+        for case, measures in wanted:
+            applicable = dict.fromkeys(m for m in measures if m.applies(case))
+            self._selected.setdefault(case.id, {}).update(applicable)
+
+    @property
+    def anything_selected(self) -> bool:
+        """Whether some collected test asks for a score."""
+        return bool(self._selected)
+
+    def start(self) -> None:
+        """Put the selection in flight."""
+        plan = Plan(self.gold, {i: tuple(measures) for i, measures in self._selected.items()})
+        self._run = open_run(
+            self._settings,
+            plan,
+            self._process,
+            root=self._root,
+            hooked=self._hooked,
+            progress=self._progress,
+        )
+
+    @property
+    def started(self) -> bool:
+        """Whether anything was put in flight."""
+        return self._run is not None
+
+    def scores(self, case: Case, measures: Sequence[Measure]) -> CaseScores:
+        """Wait for the case's scores of the system under test.
+
+        :raises FlightError: when they will not come.
+        """
+        found = self._under_way.scores(case)
+        by_measure = {m: found[m.name] for m in measures if m.name in found}
+        return CaseScores(by_measure, self._settings.floors)
+
+    def drain(self) -> None:
+        """Wait for everything that was put in flight, baseline and variants included."""
+        self._under_way.drain()
+
+    def stop(self) -> None:
+        """End early, in all processes of the run."""
+        self._under_way.stop()
+
+    def close(self) -> None:
+        """Close what :meth:`start` opened."""
+        self._under_way.close()
+
+    @property
+    def _under_way(self) -> Run:
+        if self._run is None:
+            raise RuntimeError("the evaluation was not started")
+        return self._run
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What is left of a run: its report, where it was written, and lines for the reader.
+
+    :param notices: one line each, about how the run was carried out.
+    """
+
+    report: Report
+    path: Path
+    notices: Sequence[str]
+
+    @property
+    def answered(self) -> int:
+        """Cases of the system under test that got a usable answer."""
+        name = self.report["snapshot"]["roles"]["system"]
+        return sum(c["system"] == name and c["error"] is None for c in self.report["cases"])
+
+
+def finish(settings: Settings, run_id: str, output: Path | None) -> Finished | None:
+    """Build and write the report of a run from its rows; ``None`` where nothing was evaluated.
+
+    :param output: a ``.json`` file or a folder; by default the settings' folder of reports.
+    :raises OSError: where the report cannot be written.
+    """
+    found = finish_run(settings, run_id)
+    if found is None:
+        return None
+    report, notices = found
+    path = _written(report, output or settings.reports)
+    return Finished(report, path, notices)
+
+
+def _written(report: Report, target: Path) -> Path:
+    text = to_json(report)
+    if target.suffix != ".json":
+        snapshot = report["snapshot"]
+        target = _unused(target / report_name(snapshot["run"]["started_at"], snapshot["commit"]))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    partial.write_text(text, "utf-8")
+    partial.replace(target)
+    return target
+
+
+def _unused(path: Path) -> Path:
+    """``path``, or with a number where a run of the same second already took it."""
+    free, number = path, 2
+    while free.exists():
+        free, number = path.with_stem(f"{path.stem}-{number}"), number + 1
+    return free

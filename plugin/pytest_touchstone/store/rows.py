@@ -1,0 +1,149 @@
+"""A finished run, read back from the store as the rows that its report is built from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, RowMapping
+
+from pytest_touchstone.gold import parse_gold
+from pytest_touchstone.report.rows import (
+    CaseRow,
+    PassageRef,
+    PlanRow,
+    QuestionRow,
+    RunRecord,
+    ScoreRow,
+    StoredPassage,
+)
+from pytest_touchstone.store import tables
+from pytest_touchstone.store.engine import Store
+
+
+@dataclass(frozen=True, slots=True)
+class RunRows:
+    """Everything that the store holds of one run.
+
+    :param notes: kind of note to (key to value): prices, notices, peaks in flight.
+    """
+
+    run: RunRecord
+    cases: tuple[CaseRow, ...]
+    plan: tuple[PlanRow, ...]
+    questions: tuple[QuestionRow, ...]
+    scores: tuple[ScoreRow, ...]
+    passages: Mapping[str, StoredPassage]
+    notes: Mapping[str, Mapping[str, Any]]
+
+
+def read_run(store: Store, run_id: str) -> RunRows | None:
+    """The rows of a run, or ``None`` where the store does not know it."""
+    return store.read(lambda connection: _read(connection, run_id))
+
+
+def _read(connection: Connection, run_id: str) -> RunRows | None:
+    run = connection.execute(sa.select(tables.runs).where(tables.runs.c.id == run_id))
+    row = run.mappings().first()
+    if row is None:
+        return None
+    questions = _all(connection, tables.questions, run_id)
+    notes: dict[str, dict[str, Any]] = {}
+    for note in _all(connection, tables.notes, run_id):
+        notes.setdefault(note["kind"], {})[note["key"]] = json.loads(note["value"])
+    return RunRows(
+        run=_run_record(row, notes),
+        cases=_cases(_all(connection, tables.cases, run_id)),
+        plan=tuple(
+            PlanRow(p["case_id"], p["system"], p["measure"], p["repeat"], p["mode"])
+            for p in _all(connection, tables.plan, run_id)
+        ),
+        questions=tuple(_question(question) for question in questions),
+        scores=tuple(_score(score) for score in _all(connection, tables.scores, run_id)),
+        passages=_passages(connection, questions),
+        notes=notes,
+    )
+
+
+def _run_record(row: RowMapping, notes: Mapping[str, Mapping[str, Any]]) -> RunRecord:
+    config = json.loads(row["config"])
+    config["prices"] = dict(sorted(notes.get("price", {}).items()))
+    # Workers fly side by side: together they had at most the sum of their own peaks in flight.
+    peaks = notes.get("peak_in_flight", {}).values()
+    return RunRecord(
+        id=row["id"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+        config=config,
+        label=row["label"],
+        peak_in_flight=sum(peaks) if peaks else None,
+    )
+
+
+def _cases(rows: list[RowMapping]) -> tuple[CaseRow, ...]:
+    ordered = sorted(rows, key=lambda row: row["position"])
+    lines = "".join(f"{row['gold']}\n" for row in ordered)
+    if not lines:
+        return ()
+    cases = parse_gold(lines.encode(), file=tables.cases.name).cases
+    return tuple(CaseRow(case, row["position"]) for case, row in zip(cases, ordered, strict=True))
+
+
+def _question(row: RowMapping) -> QuestionRow:
+    return QuestionRow(
+        case_id=row["case_id"],
+        system=row["system"],
+        question=row["question"],
+        turn=row["turn"],
+        repeat=row["repeat"],
+        mode=row["mode"],
+        answer=row["answer"],
+        passages=[PassageRef(**source) for source in json.loads(row["sources"] or "[]")],
+        filters=_parsed(row["filters"]),
+        behavior=row["behavior"],
+        usage=_parsed(row["usage"]),
+        cost_usd=row["cost_usd"],
+        cost_reason=row["cost_reason"],
+        duration_ms=row["duration_ms"],
+        error=_parsed(row["error"]),
+    )
+
+
+def _score(row: RowMapping) -> ScoreRow:
+    return ScoreRow(
+        case_id=row["case_id"],
+        system=row["system"],
+        measure=row["measure"],
+        value=row["value"],
+        why=row["why"],
+        reason=row["reason"],
+        repeat=row["repeat"],
+        mode=row["mode"],
+        origin=row["origin"],
+        engine=row["engine"],
+        detail=json.loads(row["detail"]),
+    )
+
+
+def _passages(connection: Connection, questions: list[RowMapping]) -> dict[str, StoredPassage]:
+    digests = {
+        source["digest"] for row in questions for source in json.loads(row["sources"] or "[]")
+    }
+    found = {}
+    # Other runs' passages stay where they are: this table is shared by all runs of a store.
+    for row in connection.execute(sa.select(tables.passages)).mappings():
+        if row["digest"] in digests:
+            found[row["digest"]] = StoredPassage(row["text"], json.loads(row["metadata"]))
+    return found
+
+
+def _all(connection: Connection, table: sa.Table, run_id: str) -> list[RowMapping]:
+    query = sa.select(table).where(table.c.run_id == run_id)
+    return list(connection.execute(query).mappings())
+
+
+def _parsed(text: str | None) -> Any:
+    return None if text is None else json.loads(text)

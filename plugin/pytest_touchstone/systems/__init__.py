@@ -1,0 +1,1 @@
+"""Systems: what is asked.  `protocol` says how, `loading` finds them, `single_shot` ships."""

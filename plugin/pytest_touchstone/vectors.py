@@ -1,0 +1,174 @@
+"""The vector cache: one SQLite file, shared by processes, addressed by content.
+
+A row is the SHA-256 of (kind, model identity, text), the vector as little-endian float32, and
+the vector's own SHA-256, so that a damaged file is noticed.  Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import sqlalchemy as sa
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+BUSY_SECONDS = 60
+_KEYS_A_QUERY = 500
+
+
+class VectorCacheError(Exception):
+    """A cache file that cannot be used: which file, why, what to do.  One line."""
+
+
+def vector_key(kind: str, identity: str, text: str) -> str:
+    """The address of a vector: SHA-256 (hex) over kind, model identity and text."""
+    return hashlib.sha256(json.dumps([kind, identity, text]).encode()).hexdigest()
+
+
+class VectorCache:
+    """Vectors by key, durable and safe to use from several threads and processes.
+
+    :param path: the SQLite file; it and its folder are made where they do not exist.
+    :raises VectorCacheError: where the file cannot be opened, written or is no such cache.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._explained():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._engine = _engine(path)
+            # Switching to WAL wants the file for itself, and does not wait for it.
+            with self.exclusive(), self._engine.begin() as connection:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                connection.execute(_create_table())
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the cache's lock: other processes and threads that want it wait.
+
+        It guards "what is missing, embed, store".  The operating system lets go of it when the
+        process that holds it dies.
+        """
+        from filelock import FileLock
+
+        lock = FileLock(f"{self.path}.lock")
+        with self._explained():
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def get(self, keys: Sequence[str]) -> dict[str, Vectors]:
+        """The vectors that are there, by key.
+
+        :raises VectorCacheError: where the file is damaged.
+        """
+        import sqlalchemy as sa
+
+        table = _table()
+        found: dict[str, Vectors] = {}
+        with self._explained(), self._engine.connect() as connection:
+            for start in range(0, len(keys), _KEYS_A_QUERY):
+                some = keys[start : start + _KEYS_A_QUERY]
+                query = sa.select(table.c.key, table.c.vector, table.c.digest)
+                for key, blob, digest in connection.execute(query.where(table.c.key.in_(some))):
+                    found[key] = self._decoded(blob, digest)
+        return found
+
+    def put(self, identity: str, vectors: Mapping[str, Vectors]) -> None:
+        """Store vectors by key, in one durable transaction; what is there already stays."""
+        from sqlalchemy.dialects.sqlite import insert
+
+        rows = [_row(identity, key, vector) for key, vector in vectors.items()]
+        if not rows:
+            return
+        statement = insert(_table()).on_conflict_do_nothing()
+        with self._explained(), self._engine.begin() as connection:
+            connection.execute(statement, rows)
+
+    def close(self) -> None:
+        """Close the connections to the file."""
+        self._engine.dispose()
+
+    def _decoded(self, blob: bytes, digest: str) -> Vectors:
+        import numpy as np
+
+        if hashlib.sha256(blob).hexdigest() != digest or len(blob) % 4:
+            raise self._damaged("a stored vector does not match its digest")
+        return np.frombuffer(blob, dtype="<f4").astype(np.float32)
+
+    def _damaged(self, why: str) -> VectorCacheError:
+        return VectorCacheError(
+            f"vector cache {self.path}: {why}; delete the file and it is built again"
+        )
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn errors of SQLite and the file system into one line that says what to do."""
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            yield
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise VectorCacheError(f"vector cache {self.path}: cannot be written: {why}") from None
+        except DBAPIError as error:
+            why = str(error.orig)
+            if "unable to open" in why or "readonly" in why or "full" in why:
+                raise VectorCacheError(
+                    f"vector cache {self.path}: {why}; it must stand in a folder that can be"
+                    " written to"
+                ) from None
+            if "locked" in why:
+                raise VectorCacheError(
+                    f"vector cache {self.path}: another process has kept it locked for"
+                    f" {BUSY_SECONDS} s"
+                ) from None
+            raise self._damaged(why) from None
+
+
+def _row(identity: str, key: str, vector: Vectors) -> dict[str, Any]:
+    blob = vector.astype("<f4").tobytes()
+    return {
+        "key": key,
+        "model": identity,
+        "digest": hashlib.sha256(blob).hexdigest(),
+        "vector": blob,
+    }
+
+
+def _engine(path: Path) -> sa.Engine:
+    import sqlalchemy as sa
+
+    url = sa.URL.create("sqlite", database=str(path))
+    return sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+
+
+@cache
+def _table() -> sa.Table:
+    import sqlalchemy as sa
+
+    return sa.Table(
+        "vectors",
+        sa.MetaData(),
+        sa.Column("key", sa.String, primary_key=True),
+        sa.Column("model", sa.String, nullable=False),
+        sa.Column("digest", sa.String, nullable=False),
+        sa.Column("vector", sa.LargeBinary, nullable=False),
+    )
+
+
+def _create_table() -> sa.schema.CreateTable:
+    from sqlalchemy.schema import CreateTable
+
+    return CreateTable(_table(), if_not_exists=True)

@@ -1,0 +1,125 @@
+"""Behaviour where filters match nothing: facts first, and a claim does not beat them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+
+from pytest_touchstone.gold import Case
+from pytest_touchstone.measures import AcceptableBehaviour, SilentFailure, observed_behaviour
+from pytest_touchstone.trace import Answer, Facts, Observation, Passage, Turn
+
+SOME = (Passage("a", "text"), Passage("b", "text"))
+FILTERS = {"district": "Gulu"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "passages", "filters", "found", "observed", "contradicted", "why"),
+    [
+        ("relaxed", SOME, {}, 7, "relaxed", False, "its filters match 7 chunks"),
+        ("relaxed", SOME, FILTERS, 1, "relaxed", False, "its filters match 1 chunk"),
+        ("relaxed", SOME, None, None, "relaxed", False, "filters not counted"),
+        ("relaxed", SOME, FILTERS, None, "relaxed", False, "filters not counted"),
+        ("relaxed", SOME, FILTERS, 0, "failed_silently", True, "match nothing either"),
+        ("relaxed", (), FILTERS, 7, "failed_silently", True, "returned no passages"),
+        ("relaxed", (), None, None, "failed_silently", True, "returned no passages"),
+        ("admitted", (), FILTERS, 0, "admitted", False, "says `admitted`"),
+        ("admitted", SOME, FILTERS, 0, "admitted", False, "says `admitted`"),
+        ("admitted", (), FILTERS, 7, "admitted", False, "says `admitted`"),
+        ("admitted", SOME, None, None, "admitted", False, "says `admitted`"),
+        ("admitted", SOME, FILTERS, 7, "failed_silently", True, "match 7 chunks and it returned 2"),
+        ("asked_follow_up", (), {}, 7, "asked_follow_up", False, "says `asked_follow_up`"),
+        ("asked_follow_up", SOME, {}, 7, "failed_silently", True, "says `asked_follow_up`, but"),
+        ("failed_silently", (), FILTERS, 0, "failed_silently", False, "says itself"),
+        (None, SOME, FILTERS, 0, "failed_silently", False, "answered from 2 passages without"),
+        (None, SOME[:1], None, None, "failed_silently", False, "answered from 1 passage without"),
+        (None, (), FILTERS, 0, None, False, "only the text can tell"),
+        (None, (), None, None, None, False, "only the text can tell"),
+    ],
+)
+def test_what_was_observed(
+    declared: Any,
+    passages: tuple[Passage, ...],
+    filters: dict[str, Any] | None,
+    found: int | None,
+    observed: str | None,
+    contradicted: bool,
+    why: str,
+) -> None:
+    answer = Answer("x", passages, filters, declared)
+    result = observed_behaviour(answer, Facts(0, found))
+    assert (result.behaviour, result.contradicted) == (observed, contradicted)
+    assert why in result.why
+
+
+def test_a_contradiction_is_always_a_silent_failure() -> None:
+    for declared, passages, found in itertools.product(
+        (None, "relaxed", "asked_follow_up", "admitted", "failed_silently"),
+        ((), SOME),
+        (None, 0, 3),
+    ):
+        result = observed_behaviour(Answer("x", passages, FILTERS, declared), Facts(0, found))  # type: ignore[arg-type]
+        if result.contradicted:
+            assert result.behaviour == "failed_silently"
+            assert f"says `{declared}`, but" in result.why
+        else:
+            assert result.behaviour in (declared, None, "failed_silently")
+
+
+CASE = Case(
+    "c", "edge_case", "Gulu in 2031?", filters=FILTERS, behavior=("admitted", "asked_follow_up")
+)
+
+
+def seen(answer: Answer, found: int | None) -> Observation:
+    return Observation("c", "s", (Turn(0, CASE.question, answer),), facts=Facts(0, found))
+
+
+@pytest.mark.parametrize(
+    ("answer", "found", "acceptable", "silent"),
+    [
+        (Answer("No.", (), FILTERS, "admitted"), 0, 1.0, 0.0),
+        (Answer("Which?", (), FILTERS, "asked_follow_up"), 0, 1.0, 0.0),
+        (Answer("Wider:", SOME, {}, "relaxed"), 9, 0.0, 0.0),
+        (Answer("Wider:", SOME, FILTERS, "relaxed"), 0, 0.0, 1.0),
+        (Answer("Sure:", SOME, {}), 9, 0.0, 1.0),
+    ],
+)
+def test_acceptable_or_not_and_silent_failure(
+    answer: Answer, found: int, acceptable: float, silent: float
+) -> None:
+    score = AcceptableBehaviour.score(CASE, seen(answer, found))
+    assert score.value == acceptable
+    assert SilentFailure.score(CASE, seen(answer, found)).value == silent
+    assert score.why == observed_behaviour(answer, Facts(0, found)).why
+    assert score.detail["acceptable"] == ["admitted", "asked_follow_up"]
+    assert (score.detail["gold_matches"], score.detail["found_matches"]) == (0, found)
+    json.dumps(score.detail, allow_nan=False)
+
+
+def test_a_contradiction_stands_in_why_and_detail() -> None:
+    score = SilentFailure.score(CASE, seen(Answer("No.", SOME, FILTERS, "admitted"), 4))
+    assert score.value == 1.0
+    assert score.why == (
+        "says `admitted`, but its own filters match 4 chunks and it returned 2 passages"
+    )
+    assert score.detail["contradicted"] is True
+    assert (score.detail["declared"], score.detail["observed"]) == ("admitted", "failed_silently")
+
+
+@pytest.mark.parametrize("measure", [AcceptableBehaviour, SilentFailure])
+def test_what_facts_cannot_decide_waits_for_a_judge(measure: Any) -> None:
+    score = measure.score(CASE, seen(Answer("Nothing found."), None))
+    assert (score.value, score.reason) == (None, "needs_judge")
+    assert score.detail["observed"] is None
+
+
+@pytest.mark.parametrize("measure", [AcceptableBehaviour, SilentFailure])
+def test_without_labelled_behaviours_it_does_not_apply(measure: Any) -> None:
+    unlabelled = Case("c", "edge_case", "?", filters=FILTERS)
+    assert measure.applies(CASE)
+    assert not measure.applies(unlabelled)
+    assert measure.score(unlabelled, seen(Answer("x"), 0)).reason == "not_applicable"
