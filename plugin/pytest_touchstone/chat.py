@@ -124,12 +124,8 @@ class Chat:
         self._refused_temperature = False
         self._wants_max_completion_tokens = False
         self._client = _async_client(url, api_key, timeout)
-
-    @property
-    def host(self) -> str:
-        """Host and port of the server, without path and credentials."""
-        url = self._client.base_url
-        return f"{url.host}:{url.port}" if url.port else url.host
+        base = self._client.base_url
+        self._where = f"{model} at {base.host}{f':{base.port}' if base.port else ''}"
 
     async def complete(
         self, messages: Sequence[Message | Mapping[str, str]], **params: Any
@@ -190,10 +186,12 @@ class Chat:
                     model=self.model, messages=[_as_dict(m) for m in messages], **params
                 )
         except TimeoutError:
-            raise ChatError("timeout", f"no reply within {self._timeout:g} s") from None
+            raise ChatError(
+                "timeout", f"{self._where}: no reply within {self._timeout:g} s"
+            ) from None
         except openai.OpenAIError as error:
-            raise chat_error(error, self._api_key) from None
-        return _completion(raw.text, self.model)
+            raise chat_error(error, self._api_key, self._where) from None
+        return _completion(raw.text, self.model, self._where)
 
 
 def open_chat(settings: GeneratorSettings) -> Chat:
@@ -208,19 +206,26 @@ def open_chat(settings: GeneratorSettings) -> Chat:
     )
 
 
-def chat_error(error: openai.OpenAIError, api_key: str | None) -> ChatError:
-    """The SDK's exception as a classified fault, with every key taken out of its words."""
+def chat_error(error: openai.OpenAIError, api_key: str | None, where: str) -> ChatError:
+    """The SDK's exception as a classified fault, with every key taken out of its words.
+
+    :param where: model and host, for the message.
+    """
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
-        return ChatError("timeout", "no reply in time")
     if isinstance(error, openai.APIStatusError):
-        return _status_error(error, api_key)
+        return _status_error(error, api_key, where)
     if isinstance(error, openai.APIConnectionError):
-        # The SDK says "Connection error."; what happened is in the cause.
-        why = redacted(str(error.__cause__ or error), api_key)
-        return ChatError("connection", f"no connection: {why}")
-    return ChatError("bad_reply", f"unusable reply: {redacted(str(error), api_key)}")
+        # The SDK says "Connection error.", and the aiohttp transport calls a connection that the
+        # server closed or refused a timeout: what happened is at the end of the chain of causes.
+        causes = _causes(error)
+        from_aiohttp = any(type(cause).__module__.startswith("aiohttp.") for cause in causes)
+        late = isinstance(error, openai.APITimeoutError) and not from_aiohttp
+        if late or any(isinstance(cause, TimeoutError) for cause in causes):
+            return ChatError("timeout", f"{where}: no reply in time")
+        why = redacted(str(causes[-1]) or type(causes[-1]).__name__, api_key)
+        return ChatError("connection", f"{where}: no connection: {why}")
+    return ChatError("bad_reply", f"{where}: unusable reply: {redacted(str(error), api_key)}")
 
 
 def redacted(text: str, api_key: str | None) -> str:
@@ -249,7 +254,14 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     return max(0.0, (moment - now).total_seconds())
 
 
-def _status_error(error: openai.APIStatusError, api_key: str | None) -> ChatError:
+def _causes(error: BaseException) -> list[BaseException]:
+    causes = [error]
+    while causes[-1].__cause__ is not None:
+        causes.append(causes[-1].__cause__)
+    return causes
+
+
+def _status_error(error: openai.APIStatusError, api_key: str | None, where: str) -> ChatError:
     status = error.status_code
     detail: Mapping[str, Any] = error.body if isinstance(error.body, dict) else {}
     code = str(detail.get("code") or detail.get("type") or "")
@@ -257,7 +269,7 @@ def _status_error(error: openai.APIStatusError, api_key: str | None) -> ChatErro
     if kind == "bad_request" and "content_filter" in code:
         kind = "refused"
     said = detail.get("message") or error.response.text or error.message
-    message = f"HTTP {status}: {redacted(str(said), api_key)}"
+    message = f"{where}: HTTP {status}: {redacted(str(said), api_key)}"
     if code == "insufficient_quota":
         return ChatError(kind, f"{message} (no quota left: waiting does not help)", retryable=False)
     wait = retry_after(error.response.headers.get("retry-after"), datetime.now(UTC))
@@ -292,18 +304,18 @@ def _as_dict(message: Message | Mapping[str, str]) -> dict[str, str]:
     return dict(message)
 
 
-def _completion(text: str, model: str) -> Completion:
+def _completion(text: str, model: str, where: str) -> Completion:
     """The completion in the body of a reply with status 200."""
     try:
         reply = json.loads(text)
     except (ValueError, RecursionError):
         raise ChatError(
-            "bad_reply", f"the reply is not JSON: {redacted(text[:80], None)}"
+            "bad_reply", f"{where}: the reply is not JSON: {redacted(text[:80], None)}"
         ) from None
     usage = _usage(reply, model)
     choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise ChatError("bad_reply", "the reply has no choices", usage=usage)
+        raise ChatError("bad_reply", f"{where}: the reply has no choices", usage=usage)
     message = choices[0].get("message")
     finish = choices[0].get("finish_reason")
     content = message.get("content") if isinstance(message, dict) else None
@@ -311,15 +323,15 @@ def _completion(text: str, model: str) -> Completion:
     said = _clean(content) if isinstance(content, str) else ""
     if finish == "content_filter" or (refusal and not said):
         why = redacted(str(refusal or "content filter"), None)
-        raise ChatError("refused", f"the model's provider refused: {why}", usage=usage)
+        raise ChatError("refused", f"{where}: refused: {why}", usage=usage)
     if not said and finish == "length":
         raise ChatError(
             "truncated",
-            "the token limit was reached before any text: raise `max_tokens`",
+            f"{where}: the token limit was reached before any text; raise `max_tokens`",
             usage=usage,
         )
     if not said:
-        raise ChatError("bad_reply", "the reply has no content", usage=usage)
+        raise ChatError("bad_reply", f"{where}: the reply has no content", usage=usage)
     return Completion(
         said,
         usage,

@@ -110,22 +110,19 @@ def _problems(record: Mapping[str, Any]) -> list[str]:
             problems.append(f"{name}: must be a string, not {json.dumps(value)[:60]}")
         elif not value.strip():
             problems.append(f"{name}: is empty")
-    if not isinstance(record.get("metadata") or {}, dict):
+    metadata = record.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
         problems.append("metadata: must be an object of field names to values")
     for name in record.keys() - set(_FIELDS):
         close = difflib.get_close_matches(name, _FIELDS, n=1)
         hint = f"did you mean `{close[0]}`?" if close else "put it under `metadata`"
         problems.append(f"{name}: unknown field; {hint}")
-    if not _encodes(record):
+    try:
+        json.dumps(record, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except UnicodeEncodeError:
         problems.append(
             "(line): holds half of a surrogate pair (\\ud800-\\udfff), which is no text"
         )
+    except ValueError:
+        problems.append("(line): holds a number too large for a float")
     return sorted(problems)
-
-
-def _encodes(record: Mapping[str, Any]) -> bool:
-    try:
-        json.dumps(record, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -156,9 +156,9 @@ class OpenAIEmbeddings:
             )
             rows = [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
         except openai.OpenAIError as error:
-            fault = chat_error(error, self._api_key)
+            fault = chat_error(error, self._api_key, self.identity)
             raise EmbedderError(
-                f"embedder {self.identity}: {fault.message}",
+                f"embedder {fault.message}",
                 retryable=fault.retryable,
                 retry_after=fault.retry_after,
             ) from None

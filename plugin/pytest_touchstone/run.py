@@ -24,8 +24,8 @@ from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.prices import Prices
 from pytest_touchstone.provenance import commit_of, package_versions
 from pytest_touchstone.redact import redactor
-from pytest_touchstone.report.build import build_report
-from pytest_touchstone.report.model import MeasureInfo, Report, RunConfig
+from pytest_touchstone.report import build_report, measure_info
+from pytest_touchstone.report.model import Report, RunConfig
 from pytest_touchstone.report.rows import PlanRow
 from pytest_touchstone.settings import EXTRACTIVE, Settings
 from pytest_touchstone.store.engine import Store, StoreError
@@ -333,19 +333,10 @@ def _config(
         "resamples": settings.resamples,
         "confidence": settings.confidence,
         "packages": package_versions(),
-        "measures": [_info(measure) for measure in plan.all_measures],
+        "measures": [measure_info(measure) for measure in plan.all_measures],
     }
 
 
-def _info(measure: Measure) -> MeasureInfo:
-    return {
-        "measure": measure.name,
-        "title": measure.title,
-        "dimension": measure.dimension,
-        "unit": measure.unit,
-        "range": list(measure.range),
-        "higher_is_better": measure.higher_is_better,
-    }
 
 
 def _relative(path: Path, root: Path) -> str:

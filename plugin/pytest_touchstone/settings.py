@@ -270,12 +270,12 @@ def _make_absolute(data: dict[str, Any], folder: Path) -> None:
     for key in _PATH_KEYS:
         value = _get(data, key)
         if isinstance(value, str):
-            _put(data, key, str(folder / value))
+            _put(data, key, str((folder / value).resolve()))
     if "reports" not in data:
-        data["reports"] = str(folder / "../reports")
+        data["reports"] = str((folder / "../reports").resolve())
     location = _get(data, "corpus.location")
     if isinstance(location, str) and location != ":memory:" and "://" not in location:
-        _put(data, "corpus.location", str(folder / location))
+        _put(data, "corpus.location", str((folder / location).resolve()))
 
 
 def _get(data: Mapping[str, Any], key: str) -> Any:

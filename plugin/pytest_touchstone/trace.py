@@ -68,8 +68,9 @@ class Answer:
 
     :param text: the answer itself; an empty one counts as a system error.
     :param passages: what was retrieved, best first.
-    :param filters: the filters inferred from the conversation; ``{}`` means "none inferred",
-        ``None`` means that this system infers no filters (filter measures are then ``n/a``).
+    :param filters: the filters inferred from the conversation, as they were before any was
+        dropped for want of matches; ``{}`` means "none inferred", ``None`` that this system infers
+        no filters (filter measures are then ``n/a``).
     :param behavior: what the system says it did when its filters matched nothing.
     :param usage: one entry per LLM call; ``()`` means that none was made (cost 0), ``None``
         that the system does not report usage (cost stays unscored).

@@ -88,6 +88,7 @@ measures = st.one_of(
 @example(FilterF1("\ud800"))
 @example(FilterF1("𝐱"))
 @example(FilterF1("None"))
+@example(FilterF1("\U000e0001" * 200))
 def test_every_measure_reads_back_from_its_name(measure: Measure) -> None:
     back = parse(measure.name)
     assert back == measure
@@ -145,6 +146,9 @@ def test_measures_of_different_kinds_are_different() -> None:
         ("(" * 300, "write it like"),
         ("-" * 400 + "1", "write it like"),
         ("(" * 100_000, "write it like"),
+        ("-" * 2400 + "1", "write it like"),
+        ("Recall #" + "x" * 2500, "write it like"),
+        (f"FilterF1({'x' * 201})", "the name of a field has at most 200 characters"),
         ("lambda: Recall", "write it like"),
     ],
 )
@@ -200,6 +204,8 @@ def test_a_cutoff_and_a_field_are_given_once() -> None:
         FilterF1("a")("b")
     with pytest.raises(ValueError, match="needs the name of a field"):
         FilterF1("")
+    with pytest.raises(ValueError, match="at most 200 characters"):
+        FilterF1("x" * 201)
 
 
 CASE = Case(

@@ -140,6 +140,11 @@ def test_what_is_not_labelled_does_not_apply() -> None:
     assert not FilterRecall("d").applies(Case("c", "factual", "?", filters={"y": 1}))
 
 
+def test_a_filter_on_no_alternative_is_not_the_absence_of_a_filter() -> None:
+    assert score(FilterExactMatch, {}, {"d": []}).value == 0
+    assert score(FilterF1, {}, {"d": None}).value == 0
+
+
 def test_why_shows_values_with_their_types() -> None:
     wanted = {"district": "Gulu", "year": 2022, "only gold": [1, True]}
     found = {"year": "2022", "extra\n": 0.5, "district": "Gulu"}

@@ -66,7 +66,9 @@ MEASURES: Mapping[str, Measure] = {
 }
 """All measures by name, without cutoff or field, in the order in which tables list them."""
 
-_LONGEST = 500  # characters; Python's parser may exhaust its stack on long nonsense
+_LONGEST = (
+    2500  # characters: any field's name escaped; Python's parser may crash on far longer text
+)
 _FORMS = "write it like `Recall@5`, `MRR` or `FilterF1(district)`"
 
 

@@ -27,6 +27,7 @@ Value = tuple[str, str | float | bool]
 Pairs = frozenset[tuple[str, Value]]
 """(field, value) pairs."""
 
+_LONGEST_FIELD = 200  # characters, so that every measure's name is short enough to be read back
 _INFERS_NONE = "the system infers no filters"
 
 
@@ -78,13 +79,16 @@ class FilterMeasure(Measure):
     def __call__(self, field: str) -> Self:
         """The same measure on one field: ``FilterF1("district")``.
 
-        :raises ValueError: for an empty name, or where a field is given already.
+        :raises ValueError: for an empty or very long name, or where a field is given already.
         """
         if not isinstance(field, str) or not field.strip():
             raise ValueError(f"{self.base_name}(field) needs the name of a field, not {field!r}")
         if self.field is not None:
             raise ValueError(f"{self.name} has its field already")
-        return replace(self, field=unicodedata.normalize("NFC", field))
+        field = unicodedata.normalize("NFC", field)
+        if len(field) > _LONGEST_FIELD:
+            raise ValueError(f"the name of a field has at most {_LONGEST_FIELD} characters")
+        return replace(self, field=field)
 
     @property
     def name(self) -> str:

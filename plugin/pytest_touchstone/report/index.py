@@ -85,7 +85,9 @@ def index_rows(
     turns: dict[Unit, list[QuestionRow]] = defaultdict(list)
     for (unit, _), question in sorted(asked.items(), key=lambda item: item[0]):
         turns[unit].append(question)
-    scored = _unique(map(_sound, scores), lambda row: (_unit(row), row.measure), "score")
+    scored = _unique(
+        map(_sound, scores), lambda row: (_unit(row), row.measure), f"run {run.id}: score"
+    )
     in_roles = [roles["system"], roles["baseline"], *roles["variants"]]
     systems = {unit.system for unit in planned}
     systems_in_order = [name for name in dict.fromkeys(in_roles) if name in systems]

@@ -1,0 +1,47 @@
+# make eval   set up what is missing, then run the evaluation (offline once installed)
+# make test   set up what is missing, then lint, check types and run the plugin's own tests
+# make lint   ruff and mypy alone
+# make lock   resolve requirements/*.lock again (needs uv)
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# One compiled start of Python costs less than all later ones save.
+unexport PYTHONDONTWRITEBYTECODE
+# The demonstration is what the settings say, whatever else this shell is set up for.
+DEMO_ENV := env -u OPENAI_API_KEY -u OPENAI_BASE_URL -u QDRANT_URL -u QDRANT_API_KEY
+
+.PHONY: eval test lint lock clean
+
+eval: $(VENV)/.demo
+	$(DEMO_ENV) $(BIN)/python -m pytest
+
+test: lint
+	$(BIN)/python -m pytest plugin/tests -n 2
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(VENV)/.demo: requirements/demo.lock pyproject.toml | $(VENV)/.python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/demo.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.dev: requirements/dev.lock pyproject.toml | $(VENV)/.python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@ $(VENV)/.demo
+
+$(VENV)/.python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name one with make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+lock:
+	uv pip compile pyproject.toml requirements/build.in --extra demo --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-package pytest-touchstone -o requirements/demo.lock
+	uv pip compile pyproject.toml requirements/build.in --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-package pytest-touchstone -o requirements/dev.lock
+
+clean:
+	rm -rf $(VENV) build dist
