@@ -5,57 +5,35 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pytest_touchstone.chat import Chat, open_chat
 from pytest_touchstone.corpus import Corpus, open_corpus
 from pytest_touchstone.embedder import CachedEmbedder, Embedder, open_embedder
-from pytest_touchstone.estimate import seed_from
 from pytest_touchstone.flight.endpoint import Endpoint
 from pytest_touchstone.flight.flight import Flight, Scores
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Count, Observer, Work
 from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
-from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.prices import Prices
-from pytest_touchstone.provenance import commit_of, package_versions
 from pytest_touchstone.redact import redactor
-from pytest_touchstone.report import build_report, measure_info
-from pytest_touchstone.report.model import Report, RunConfig
+from pytest_touchstone.report import Report, RunConfig, build_report
 from pytest_touchstone.report.rows import PlanRow
 from pytest_touchstone.settings import EXTRACTIVE, Settings
+from pytest_touchstone.snapshot import Plan, run_config
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.rows import read_run
 from pytest_touchstone.store.run import RunStart, RunStore, now
-from pytest_touchstone.systems.loading import Complete, Resources, load_systems, shipped_prompt
-from pytest_touchstone.systems.protocol import Loaded
+from pytest_touchstone.systems.loading import Complete, Resources, load_systems
 from pytest_touchstone.trace import Filters
+from pytest_touchstone.vectors import VectorCache
 
-_PROMPTS = ("baseline_answer", "standalone_query")
 Progress = Callable[[int, int], None]
 Hooked = Callable[[Resources], Mapping[str, object]]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run sets out to measure: selected cases, in file order, with their measures."""
-
-    gold: GoldSet
-    measures: Mapping[str, tuple[Measure, ...]]
-
-    @property
-    def cases(self) -> list[Case]:
-        """The selected cases."""
-        return [case for case in self.gold.cases if case.id in self.measures]
-
-    @property
-    def all_measures(self) -> list[Measure]:
-        """Every measure of the plan once, in the order in which it first occurs."""
-        return list(dict.fromkeys(m for ms in self.measures.values() for m in ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +56,23 @@ def new_process() -> Process:
 
 
 class Run:
-    """A run under way in this process; :func:`open_run` makes one."""
+    """A run under way in this process; :func:`open_run` makes one.
 
-    def __init__(self, settings: Settings, flight: Flight, run: RunStore, store: Store) -> None:
-        self._settings = settings
+    :param opened: everything to close at the end, last opened first.
+    """
+
+    def __init__(self, system: str, flight: Flight, run: RunStore, opened: ExitStack) -> None:
+        self._system = system
         self._flight = flight
         self._run = run
-        self._store = store
+        self._opened = opened
 
     def scores(self, case: Case) -> Scores:
         """Wait for a case's scores of the system under test, by measure name.
 
         :raises FlightError: when they will not come.
         """
-        return self._flight.scores(case.id, self._settings.system)
+        return self._flight.scores(case.id, self._system)
 
     def drain(self) -> None:
         """Wait until the whole plan is done, by whichever process.
@@ -106,9 +87,9 @@ class Run:
         self._flight.stop()
 
     def close(self) -> None:
-        """Note what this process learned and close the store."""
-        self._run.note("peak_in_flight", self._run.owner, self._flight.peak_in_flight).result()
-        self._store.close()
+        """Note what this process learned and close what was opened."""
+        self._run.note("peak_in_flight", self._run.owner, self._flight.peak_in_flight)
+        self._opened.close()
 
 
 def open_run(
@@ -126,48 +107,60 @@ def open_run(
     :param hooked: systems that the hook names, given what they may use.
     :param progress: told of texts embedded so far and in all, while the first run embeds.
     :raises GoldError: where gold questions and collection contradict each other.
-    :raises CorpusError, SystemNotFound, StoreError: one line each.
+    :raises CorpusError, EmbedderError, VectorCacheError, ChatError, SystemNotFound, StoreError:
+        one line each.
     """
-    threads = DaemonThreads("touchstone-resources")
-    embedder, corpus = _open_corpus(settings, progress)
-    if corpus is not None:
-        check_against(corpus, plan.gold, settings)
-    chat = _open_chat(settings)
-    resources = Resources(corpus, _complete(chat, settings, process.workers), threads.run)
-    roles = _role_names(settings)
-    loaded = load_systems(roles, settings, hooked(resources), resources)
-    lanes = {name: Lane(system, workers=process.workers) for name, system in loaded.items()}
-    store = Store(settings.store_url)
-    run = RunStore(store, process.run_id, uuid.uuid4().hex)
-    config = _config(settings, plan, loaded, embedder, corpus, root)
-    start = RunStart(
+    with ExitStack() as opened:
+        threads = DaemonThreads("touchstone-resources")
+        opened.callback(threads.close)
+        embedder, corpus = _open_corpus(settings, progress, opened)
+        if corpus is not None:
+            check_against(corpus, plan.gold, settings)
+        chat = _open_chat(settings)
+        resources = Resources(corpus, _complete(chat, settings, process.workers), threads.run)
+        roles = _role_names(settings)
+        systems = load_systems(roles, settings, hooked(resources), resources)
+        store = Store(settings.store_url)
+        opened.callback(store.close)
+        run = RunStore(store, process.run_id, uuid.uuid4().hex)
+        config = run_config(
+            settings,
+            plan,
+            systems,
+            embedder=embedder.identity if embedder else None,
+            corpus=None if corpus is None else corpus.describe(_chunk_ids(plan.gold)),
+            root=root,
+        )
+        run.begin(_start(process, config), plan.cases, _plan_rows(plan, roles)).result()
+        lanes = {name: Lane(system, workers=process.workers) for name, system in systems.items()}
+        for name, lane in lanes.items():
+            if lane.notice:
+                run.note("notice", name, lane.notice)
+        flight = Flight(
+            [Work(case, name, plan.measures[case.id]) for case in plan.cases for name in roles],
+            lanes,
+            Observer(
+                count=_counter(corpus, threads),
+                price=_noting(Prices(settings.prices, settings.provider), run),
+                redact=redactor(os.environ, _secrets(settings)),
+            ),
+            run,
+            patience=settings.patience,
+            closers=() if chat is None else (chat.aclose,),
+        )
+        flight.start()
+        return Run(settings.system, flight, run, opened.pop_all())
+
+
+def _start(process: Process, config: RunConfig) -> RunStart:
+    return RunStart(
         id=process.run_id,
         started_at=process.started_at,
         config=config,
         dataset_path=config["dataset"]["path"],
-        dataset_sha256=plan.gold.sha256,
+        dataset_sha256=config["dataset"]["sha256"],
         commit_sha=config["commit"],
     )
-    run.begin(start, plan.cases, _plan_rows(plan, roles)).result()
-    for name, lane in lanes.items():
-        if lane.notice:
-            run.note("notice", name, lane.notice)
-    observer = Observer(
-        count=_counter(corpus, threads),
-        price=_noting(Prices(settings.prices, settings.provider), run),
-        redact=redactor(os.environ, _secrets(settings)),
-    )
-    works = [Work(case, name, plan.measures[case.id]) for case in plan.cases for name in roles]
-    flight = Flight(
-        works,
-        lanes,
-        observer,
-        run,
-        patience=settings.patience,
-        closers=() if chat is None else (chat.aclose,),
-    )
-    flight.start()
-    return Run(settings, flight, run, store)
 
 
 def finish_run(settings: Settings, run_id: str) -> tuple[Report, list[str]] | None:
@@ -223,14 +216,22 @@ def check_against(corpus: Corpus, gold: GoldSet, settings: Settings) -> None:
         raise GoldError(sorted(faults, key=lambda fault: (fault.line or 0, fault.message)))
 
 
-def _open_corpus(settings: Settings, progress: Progress) -> tuple[Embedder | None, Corpus | None]:
+def _open_corpus(
+    settings: Settings, progress: Progress, opened: ExitStack
+) -> tuple[Embedder | None, Corpus | None]:
     if settings.corpus is None:
         return None, None
-    from pytest_touchstone.vectors import VectorCache
-
     cache = VectorCache(settings.reports / "vectors.sqlite")
+    opened.callback(cache.close)
     embedder = CachedEmbedder(open_embedder(settings.embedder), cache, progress=progress)
-    return embedder, open_corpus(settings.corpus, embedder)
+    corpus = open_corpus(settings.corpus, embedder)
+    opened.callback(corpus.close)
+    return embedder, corpus
+
+
+def _chunk_ids(gold: GoldSet) -> set[str]:
+    """Every chunk that some gold question names."""
+    return {i for case in gold.cases for chunk in case.gold_chunks for i in chunk.ids}
 
 
 def _open_chat(settings: Settings) -> Chat | None:
@@ -293,55 +294,3 @@ def _plan_rows(plan: Plan, systems: Sequence[str]) -> list[PlanRow]:
         for system in systems
         for measure in plan.measures[case.id]
     ]
-
-
-def _config(
-    settings: Settings,
-    plan: Plan,
-    loaded: Mapping[str, Loaded],
-    embedder: Embedder | None,
-    corpus: Corpus | None,
-    root: Path,
-) -> RunConfig:
-    commit = commit_of(root)
-    chunk_ids = sorted({i for case in plan.gold.cases for c in case.gold_chunks for i in c.ids})
-    return {
-        "plugin_version": version("pytest-touchstone"),
-        "commit": commit.sha,
-        "dirty": commit.dirty,
-        "dataset": {
-            "path": _relative(Path(plan.gold.file), root),
-            "sha256": plan.gold.sha256,
-            "counts": {str(kind): n for kind, n in plan.gold.counts.items()},
-        },
-        "settings_sha256": settings.digest,
-        "settings": settings.public(),
-        "roles": {
-            "system": settings.system,
-            "baseline": settings.baseline,
-            "variants": list(settings.variants),
-        },
-        "systems": {name: dict(system.identity) for name, system in loaded.items()},
-        "models": {
-            "generator": {"model": settings.generator.effective_model},
-            "embedder": {"model": embedder.identity if embedder else None},
-        },
-        "prompts": {name: shipped_prompt(name).sha256 for name in _PROMPTS},
-        "corpus": None if corpus is None else corpus.describe(chunk_ids),
-        "prices": {},
-        "seed": seed_from(plan.gold.sha256),
-        "resamples": settings.resamples,
-        "confidence": settings.confidence,
-        "packages": package_versions(),
-        "measures": [measure_info(measure) for measure in plan.all_measures],
-    }
-
-
-
-
-def _relative(path: Path, root: Path) -> str:
-    """The path within the project where it lies there, otherwise the file's name alone."""
-    resolved = path.resolve()
-    if resolved.is_relative_to(root.resolve()):
-        return resolved.relative_to(root.resolve()).as_posix()
-    return resolved.name

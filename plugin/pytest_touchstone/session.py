@@ -16,8 +16,9 @@ from pytest_touchstone.floors import CaseScores
 from pytest_touchstone.gold import Case, GoldSet
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.report.model import Report, report_name, to_json
-from pytest_touchstone.run import Hooked, Plan, Process, Progress, Run, finish_run, open_run
+from pytest_touchstone.run import Hooked, Process, Progress, Run, finish_run, open_run
 from pytest_touchstone.settings import Settings
+from pytest_touchstone.snapshot import Plan
 
 
 class Evaluation:

@@ -23,7 +23,7 @@ FILTERS = {"district": "Gulu"}
         ("relaxed", SOME, FILTERS, 1, "relaxed", False, "its filters match 1 chunk"),
         ("relaxed", SOME, None, None, "relaxed", False, "filters not counted"),
         ("relaxed", SOME, FILTERS, None, "relaxed", False, "filters not counted"),
-        ("relaxed", SOME, FILTERS, 0, "failed_silently", True, "match nothing either"),
+        ("relaxed", SOME, FILTERS, 0, "relaxed", False, "its inferred filters match nothing"),
         ("relaxed", (), FILTERS, 7, "failed_silently", True, "returned no passages"),
         ("relaxed", (), None, None, "failed_silently", True, "returned no passages"),
         ("admitted", (), FILTERS, 0, "admitted", False, "says `admitted`"),
@@ -84,7 +84,7 @@ def seen(answer: Answer, found: int | None) -> Observation:
         (Answer("No.", (), FILTERS, "admitted"), 0, 1.0, 0.0),
         (Answer("Which?", (), FILTERS, "asked_follow_up"), 0, 1.0, 0.0),
         (Answer("Wider:", SOME, {}, "relaxed"), 9, 0.0, 0.0),
-        (Answer("Wider:", SOME, FILTERS, "relaxed"), 0, 0.0, 1.0),
+        (Answer("Wider:", (), FILTERS, "relaxed"), 0, 0.0, 1.0),
         (Answer("Sure:", SOME, {}), 9, 0.0, 1.0),
     ],
 )

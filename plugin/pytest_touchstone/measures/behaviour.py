@@ -52,12 +52,17 @@ def observed_behaviour(answer: Answer, facts: Facts) -> Observed:
 
 
 def _relaxed(answer: Answer, facts: Facts) -> Observed:
+    # Systems report the filters they inferred, or what was left of them: both are relaxing.
     if not answer.passages:
         return _contradicted("relaxed", "it returned no passages")
-    if facts.found_matches == 0:
-        return _contradicted("relaxed", "the filters it reports match nothing either")
     if facts.found_matches is None:
         return Observed("relaxed", "says `relaxed` and returned passages; its filters not counted")
+    if facts.found_matches == 0:
+        return Observed(
+            "relaxed",
+            "says `relaxed`; its inferred filters match nothing, and it answered from "
+            f"{_count(len(answer.passages), 'passage')} without them",
+        )
     return Observed(
         "relaxed", f"says `relaxed`; its filters match {_count(facts.found_matches, 'chunk')}"
     )

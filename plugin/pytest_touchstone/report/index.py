@@ -12,6 +12,7 @@ from pytest_touchstone.estimate import usable
 from pytest_touchstone.gold import Case
 from pytest_touchstone.report.model import MeasureInfo, ReportError, Roles
 from pytest_touchstone.report.rows import CaseRow, PlanRow, QuestionRow, RunRecord, ScoreRow
+from pytest_touchstone.score import NOT_APPLICABLE, SYSTEM_ERROR
 
 NOT_RUN = "not_run"
 """Planned, but the run ended before it was scored."""
@@ -105,8 +106,28 @@ def index_rows(
         measures=_measures(run, {name for names in planned.values() for name in names}),
         units=units,
         turns={unit: tuple(turns.get(unit, ())) for unit in units},
-        scored={key: row for key, row in scored.items() if key[0] in units},
+        scored=_na_despite_errors({key: row for key, row in scored.items() if key[0] in units}),
     )
+
+
+def _na_despite_errors(
+    scored: Mapping[tuple[Unit, str], ScoreRow],
+) -> dict[tuple[Unit, str], ScoreRow]:
+    """The scores, with no worst value where the measure says nothing about the system at all.
+
+    A system that infers no filters is ``n/a`` on every case that it answers; one that it fails
+    on must not turn that into a mean of 0 over a single case.
+    """
+    says: dict[tuple[str, str], set[str | None]] = defaultdict(set)
+    for (unit, measure), row in scored.items():
+        says[unit.system, measure].add(row.reason)
+    silent = {cell for cell, reasons in says.items() if reasons == {NOT_APPLICABLE, SYSTEM_ERROR}}
+    return {
+        (unit, measure): replace(row, value=None, reason=NOT_APPLICABLE)
+        if (unit.system, measure) in silent
+        else row
+        for (unit, measure), row in scored.items()
+    }
 
 
 def json_data(value: Any) -> Any:

@@ -12,7 +12,7 @@ from pytest_touchstone.score import NOT_APPLICABLE
 
 _NOTHING = "-"
 _GAP = "  "
-_NARROWEST_FIRST_COLUMN = 12
+_NARROWEST_FIRST_COLUMN = 20
 _LONGEST_NAME = 24
 _LONGEST_TITLE = 48
 _SHOWN = 3
@@ -101,11 +101,11 @@ def _count(result: Result | None) -> str:
 
 def _decimals(entry: MeasureEntry) -> int:
     """Two for a bounded range; otherwise four, or what two digits of the smallest mean need."""
-    if entry["range"][1] is not None:
-        return 2
     results = (entry["system"], entry["baseline"], *entry["variants"].values())
     means = [abs(result["estimate"] or 0) for result in results if result]
-    smallest = min(filter(None, means), default=1.0)
+    smallest = min(filter(None, means), default=None)
+    if entry["range"][1] is not None or smallest is None:
+        return 2
     return min(max(4, 1 - math.floor(math.log10(smallest))), 12)
 
 

@@ -75,10 +75,10 @@ class _Handler(BaseHTTPRequestHandler):
     # Header and body leave in two packets; without this the second waits for the first's ACK.
     disable_nagle_algorithm = True
 
-    def do_GET(self) -> None:  # noqa: N802 - the base class's name
+    def do_GET(self) -> None:
         self._serve()
 
-    def do_POST(self) -> None:  # noqa: N802 - the base class's name
+    def do_POST(self) -> None:
         self._serve()
 
     def _serve(self) -> None:
