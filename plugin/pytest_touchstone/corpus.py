@@ -7,6 +7,7 @@ chunk's.  All methods block and may be called from several threads.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import threading
@@ -73,7 +74,11 @@ class Corpus:
         self._remote = _is_url(settings.location)
         self._where = f"collection {settings.collection!r} at {_shown(settings.location)}"
         self._fields: dict[str, tuple[Any, ...]] | None = None
-        self._using, self._size, self._ascending = self._vector_space()
+        try:
+            self._using, self._size, self._ascending = self._vector_space()
+        except CorpusError:
+            self.close()
+            raise
 
     def __repr__(self) -> str:
         return f"<Corpus: {self._where}>"
@@ -383,14 +388,15 @@ def _local(settings: CorpusSettings) -> QdrantClient:
 def _remote(settings: CorpusSettings) -> QdrantClient:
     from qdrant_client import QdrantClient
 
-    key = settings.api_key.get_secret_value() if settings.api_key else None
-    arguments: dict[str, Any] = {}
-    if key is not None and urlsplit(settings.location).hostname in _LOOPBACK:
-        # As a header, since the client warns of every key sent without TLS; here none leaves.
-        arguments["headers"] = {"api-key": key}
-    elif key is not None:
-        arguments["api_key"] = key
     try:
+        loopback = urlsplit(settings.location).hostname in _LOOPBACK
+        key = settings.api_key.get_secret_value() if settings.api_key else None
+        arguments: dict[str, Any] = {}
+        if key is not None and loopback:
+            # As a header, since the client warns of every key sent without TLS; here none leaves.
+            arguments["headers"] = {"api-key": key}
+        elif key is not None:
+            arguments["api_key"] = key
         return QdrantClient(
             url=settings.location,
             prefer_grpc=False,
@@ -425,6 +431,8 @@ def _explained(settings: CorpusSettings) -> Iterator[None]:
             " `corpus.location` (QDRANT_URL) its address and port?",
             retryable=True,
         ) from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise _not_qdrant(settings, "no JSON") from None
     except ValueError as error:
         # Local mode raises it for a collection that is not there.
         if "not found" not in str(error):
@@ -443,12 +451,16 @@ def _response_error(status: int, content: bytes, settings: CorpusSettings) -> Co
     if status == 404 and "ollection" in said:
         return _missing_collection(settings)
     if status == 404:
-        return CorpusError(
-            f"corpus: {where} answers, but not as Qdrant does (HTTP 404); is `corpus.location`"
-            " (QDRANT_URL) its address and port?"
-        )
+        return _not_qdrant(settings, "HTTP 404")
     return CorpusError(
         f"corpus: Qdrant at {where} answers HTTP {status}: {said}", retryable=status >= 500
+    )
+
+
+def _not_qdrant(settings: CorpusSettings, how: str) -> CorpusError:
+    return CorpusError(
+        f"corpus: {_shown(settings.location)} answers, but not as Qdrant does ({how}); is"
+        " `corpus.location` (QDRANT_URL) the address and port of a Qdrant server?"
     )
 
 
@@ -473,7 +485,10 @@ def _shown(location: str) -> str:
     """The location without credentials, query and fragment."""
     if not _is_url(location):
         return location
-    parts = urlsplit(location)
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        return "an address that cannot be read"
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 

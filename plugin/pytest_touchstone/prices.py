@@ -18,6 +18,8 @@ from pytest_touchstone.settings import PriceSettings
 from pytest_touchstone.trace import Usage
 
 _MILLION = 1_000_000
+_Rates = tuple[Any, Any, Any]
+"""Price of input, of cached input and of output, each as JSON data."""
 
 
 class Prices:
@@ -66,7 +68,7 @@ class Prices:
 
     def _by_settings(self, own: PriceSettings, usage: Usage) -> Decimal:
         cached_input = own.input if own.cached_input is None else own.cached_input
-        self._remember(usage.model, own.input, cached_input, own.output, "settings", None)
+        self._remember(usage.model, (own.input, cached_input, own.output), "settings", None)
         fresh = usage.input_tokens - usage.cached_input_tokens
         # Through str: 0.1 in the settings means a tenth, not the nearest binary fraction.
         total = (
@@ -97,24 +99,14 @@ class Prices:
         if price.input_mtok is None:
             return None
         cached_input = price.input_mtok if price.cache_read_mtok is None else price.cache_read_mtok
-        self._remember(
-            usage.model,
-            _plain(price.input_mtok),
-            _plain(cached_input),
-            _plain(price.output_mtok),
-            _table_version(),
-            found.model.price_comments,
-        )
+        rates = (_plain(price.input_mtok), _plain(cached_input), _plain(price.output_mtok))
+        self._remember(usage.model, rates, _table_version(), found.model.price_comments)
         return found.total_price
 
-    def _remember(
-        self, model: str, fresh: Any, cached: Any, output: Any, source: str, comment: str | None
-    ) -> None:
+    def _remember(self, model: str, rates: _Rates, source: str, comment: str | None) -> None:
         self._used[model] = {
             "model": model,
-            "input": fresh,
-            "cached_input": cached,
-            "output": output,
+            **dict(zip(("input", "cached_input", "output"), rates, strict=True)),
             "source": source,
             "date": self._at.date().isoformat(),
             "comment": comment,

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
+from servers.loopback import Reply
 from servers.openai import (
     DROP,
     HANG,
     OpenAIServer,
-    Reply,
     completion,
     error,
     garbage,

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_touchstone.chunks import Chunk, ChunksError, chunks_digest, read_chunks
@@ -79,6 +79,7 @@ def test_a_file_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
         read_chunks(tmp_path / "none.jsonl")
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_give_chunks_or_faults(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
@@ -114,6 +115,7 @@ chunk_lists = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(chunk_lists, st.booleans())
 def test_what_was_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[Chunk], ascii_only: bool

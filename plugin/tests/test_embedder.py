@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from servers.openai import DIMENSIONS, HANG, OpenAIServer, Reply, error, garbage, vector
+from servers.loopback import Reply
+from servers.openai import DIMENSIONS, HANG, OpenAIServer, error, garbage, vector
 
 from pytest_touchstone.embedder import (
     CachedEmbedder,
@@ -104,7 +105,7 @@ def test_the_openai_client_that_is_not_installed_is_named_with_the_extra(
 def test_a_server_embeds_in_batches_and_rows_follow_their_index() -> None:
     texts = [f"text {number}" for number in range(150)]
     with OpenAIServer(api_key="secret") as server:
-        settings = EmbedderSettings(model="small", url=server.url, api_key="secret")  # type: ignore[arg-type]
+        settings = EmbedderSettings(model="small", url=server.url, api_key="secret")
         embedder = open_embedder(settings)
         vectors = embedder.passages(texts)
     expected = np.array([vector(text) for text in texts])
