@@ -1,6 +1,7 @@
 # make eval   set up what is missing, then run the evaluation (offline once installed)
 # make test   set up what is missing, then lint, check types and run the plugin's own tests
 # make lint   ruff and mypy alone
+# make bench  speed and memory, as ratios to a floor
 # make lock   resolve requirements/*.lock again (needs uv)
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The demonstration is what the settings say, whatever else this shell is set up for.
 DEMO_ENV := env -u OPENAI_API_KEY -u OPENAI_BASE_URL -u QDRANT_URL -u QDRANT_API_KEY
 
-.PHONY: eval test lint lock clean
+.PHONY: eval test lint bench lock clean
 
 eval: $(VENV)/.demo
 	$(DEMO_ENV) $(BIN)/python -m pytest
@@ -23,6 +24,9 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bench: $(VENV)/.demo
+	$(BIN)/python benchmarks/idle.py
 
 $(VENV)/.demo: requirements/demo.lock pyproject.toml | $(VENV)/.python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/demo.lock

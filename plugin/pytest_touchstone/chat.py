@@ -243,7 +243,8 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     """
     if value is None:
         return None
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value.strip(), re.ASCII):
+    value = value.strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value, re.ASCII):
         return float(value)
     try:
         moment = parsedate_to_datetime(value)

@@ -112,8 +112,9 @@ class Corpus:
         """The exact number of chunks that the filters select.
 
         A value matches as it is stored: ``"2022"`` is not ``2022``, ``1`` is not ``True``.  A list
-        gives alternatives.  Where a chunk holds a list, one of its elements has to match.  A dot
-        in a field's name goes one level down.
+        gives alternatives.  Where a chunk holds a list, one of its elements has to match; Qdrant
+        cannot see ``2022.0`` in a list that holds ``2022`` too.  A dot in a field's name goes one
+        level down.
 
         :raises FilterError: where a value is neither string, number nor boolean.
         :raises CorpusError: where the collection cannot be reached.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_touchstone.chat import Chat, open_chat
-from pytest_touchstone.corpus import Corpus, open_corpus
+from pytest_touchstone.corpus import Corpus, FilterError, open_corpus
 from pytest_touchstone.embedder import CachedEmbedder, Embedder, open_embedder
 from pytest_touchstone.flight.endpoint import Endpoint
 from pytest_touchstone.flight.flight import Flight, Scores
@@ -248,14 +248,18 @@ def _complete(chat: Chat | None, settings: Settings, workers: int) -> Complete |
     endpoint = Endpoint(
         limit=max(1, generator.concurrency // workers),
         tries=generator.tries,
-        timeout=generator.timeout,
+        timeout=generator.deadline,
     )
     return lambda messages: endpoint.call(lambda: chat.complete(messages))
 
 
 def _counter(corpus: Corpus | None, threads: DaemonThreads) -> Count:
     async def count(filters: Filters) -> int | None:
-        return None if corpus is None else await threads.run(corpus.count, filters)
+        try:
+            return None if corpus is None else await threads.run(corpus.count, filters)
+        except FilterError:
+            # A system may report anything as its filters; what cannot be counted is unknown.
+            return None
 
     return count
 

@@ -1,8 +1,9 @@
 """The settings of an evaluation: one YAML file, overridden by environment and options.
 
 Paths in the file are relative to the file's own folder, so that a run does not depend on where
-it is started from.  An option beats an environment variable beats the file.  Every fault is one
-line that names file, key and the values allowed; nothing runs on faulty settings.
+it is started from; those in environment and options are relative to the working directory.  An
+option beats an environment variable beats the file.  Every fault is one line that names file (or
+variable), key and the values allowed; nothing runs on faulty settings.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, cast
 
 import yaml
@@ -31,14 +32,16 @@ from pytest_touchstone.nearest import hint
 EXTRACTIVE = "extractive"
 DEFAULT_GENERATOR = "gpt-4o-mini"
 
-_NAMED_VARIABLES = {
-    "OPENAI_BASE_URL": ("generator.url", "embedder.url"),
-    "OPENAI_API_KEY": ("generator.api_key", "embedder.api_key"),
-    "QDRANT_URL": ("corpus.location",),
-    "QDRANT_API_KEY": ("corpus.api_key",),
+Key = tuple[str, ...]
+"""Where a setting stands: ``("corpus", "location")``."""
+
+_NAMED_VARIABLES: Mapping[str, tuple[Key, ...]] = {
+    "OPENAI_BASE_URL": (("generator", "url"), ("embedder", "url")),
+    "OPENAI_API_KEY": (("generator", "api_key"), ("embedder", "api_key")),
+    "QDRANT_URL": (("corpus", "location"),),
+    "QDRANT_API_KEY": (("corpus", "api_key"),),
 }
 _PREFIX = "TOUCHSTONE_"
-_NOT_A_SETTING = {"TOUCHSTONE_SETTINGS"}
 
 
 class SettingsError(Exception):
@@ -50,7 +53,9 @@ class SettingsError(Exception):
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False
+    )
 
 
 Positive = Annotated[float, Field(gt=0)]
@@ -105,7 +110,8 @@ class GeneratorSettings(_Section):
     api_key: SecretStr | None = None
     temperature: float | None = 0.0
     max_tokens: AtLeastOne = 800
-    timeout: Positive = Field(60.0, description="seconds for one call, all of its tries included")
+    timeout: Positive = Field(60.0, description="seconds for one try")
+    deadline: Positive = Field(120.0, description="seconds for one result, all tries included")
     concurrency: AtLeastOne = Field(8, description="calls in flight, shared among all workers")
     tries: AtLeastOne = 4
 
@@ -132,6 +138,19 @@ class SystemSettings(_Section):
     concurrency: AtLeastOne | None = Field(
         None, description="calls in flight; by default 8 for `async def`, 1 for a plain function"
     )
+
+    @field_validator("options")
+    @classmethod
+    def _options_are_json(cls, options: dict[str, Any]) -> dict[str, Any]:
+        # They stand in the report, which is JSON.
+        try:
+            json.dumps(options, allow_nan=False)
+        except (TypeError, ValueError):
+            raise ValueError(
+                "must hold text, finite numbers, true, false, null, lists and mappings only"
+                " (a date is text when it stands in quotation marks)"
+            ) from None
+        return options
 
     @model_validator(mode="after")
     def _options_need_a_factory(self) -> SystemSettings:
@@ -160,7 +179,7 @@ class Settings(_Section):
     embedder: EmbedderSettings = EmbedderSettings()
     generator: GeneratorSettings = GeneratorSettings()
     system: str = Field("baseline", description="name of the system under test")
-    baseline: str | None = "baseline"
+    baseline: str | None = Field("baseline", description="`none` for no comparison")
     variants: tuple[str, ...] = ()
     systems: dict[str, SystemSettings] = Field(default_factory=dict)
     floors: dict[str, float] = Field(
@@ -174,12 +193,23 @@ class Settings(_Section):
         3600.0, description="seconds that a test waits for its score before it gives up"
     )
 
+    @field_validator("baseline", mode="before")
+    @classmethod
+    def _none_is_no_baseline(cls, baseline: Any) -> Any:
+        return None if baseline == "none" else baseline
+
     @field_validator("floors")
     @classmethod
     def _floors_name_measures(cls, floors: dict[str, float]) -> dict[str, float]:
         from pytest_touchstone.measures import parse
 
-        return {parse(name).name: value for name, value in floors.items()}
+        named = {parse(name): value for name, value in floors.items()}
+        for measure, value in named.items():
+            low, high = measure.range
+            if value < low or (high is not None and value > high):
+                span = f"{low:g} to {high:g}" if high is not None else f"{low:g} or more"
+                raise ValueError(f"{measure} is {span}; {value:g} is no floor for it")
+        return {measure.name: value for measure, value in named.items()}
 
     @model_validator(mode="after")
     def _roles_are_distinct(self) -> Settings:
@@ -201,12 +231,16 @@ class Settings(_Section):
         `store` are left out; of paths into the machine the name stays.
         """
         data = self.model_dump(mode="json", exclude={"store", "reports", "dataset"})
-        if self.corpus is not None:
-            chunks, location = self.corpus.chunks, self.corpus.location
-            data["corpus"]["chunks"] = chunks.name if chunks else None
-            if not self.corpus.in_memory and "://" not in location:
-                data["corpus"]["location"] = Path(location).name
-        return cast(dict[str, Any], _without_secrets(data))
+        return cast(dict[str, Any], publishable(data))
+
+    def secrets(self) -> list[str]:
+        """Every secret value among the settings, to be masked in whatever is written down."""
+        sections = (self.corpus, self.embedder, self.generator)
+        keys = [section.api_key for section in sections if section is not None]
+        found = [key.get_secret_value() for key in keys if key is not None]
+        for system in self.systems.values():
+            found += _secret_values(system.options)
+        return found
 
     @property
     def digest(self) -> str:
@@ -221,41 +255,73 @@ def load_settings(
     overrides: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Settings:
-    """Settings from a file, the environment and options (dotted key to value).
+    """Settings from a file, the environment and options (name of a top-level key to value).
 
-    :param overrides: from command-line options; relative paths in them are relative to the
-        working directory, as on any command line.
     :raises SettingsError: with one line per fault.
     """
     data = _read_yaml(path)
     _make_absolute(data, path.resolve().parent)
-    origin: dict[str, str] = {}
-    for key, value, variable in _from_environment(environ, has_corpus="corpus" in data):
-        _put(data, key, value)
+    above: dict[str, Any] = {}
+    origin: dict[Key, str] = {}
+    for key, value, variable in _from_environment(environ, data):
+        _put(above, key, value)
         origin[key] = f"environment variable {variable}"
-    for key, value in (overrides or {}).items():
-        _put(data, key, value)
-        origin[key] = "command line"
+    for name, value in (overrides or {}).items():
+        above[name] = value
+        origin[(name,)] = "command line"
+    _make_absolute(above, Path.cwd())
     try:
-        return Settings.model_validate(data)
+        return Settings.model_validate(_merged(data, above))
     except ValidationError as error:
         raise SettingsError([_line(path, origin, fault) for fault in error.errors()]) from None
 
 
+def publishable(data: Any) -> Any:
+    """JSON data without values whose key names a secret, credentials in URLs, machine's paths."""
+    if isinstance(data, dict):
+        return {k: publishable(v) for k, v in data.items() if not _is_secret((str(k),))}
+    if isinstance(data, list):
+        return [publishable(value) for value in data]
+    if isinstance(data, str):
+        return _publishable_text(data)
+    return data
+
+
+def _publishable_text(text: str) -> str:
+    if "://" in text:
+        return re.sub(r"(?<=://)[^/@\s]*@", "", text).split("?")[0]
+    for kind in (PurePosixPath, PureWindowsPath):
+        if "\n" not in text and kind(text).is_absolute():
+            return kind(text).name
+    return text
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key stands once: the second of two would silently win."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = key_node.value
+            if isinstance(key_node, yaml.ScalarNode) and key != "<<" and key in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key!r} stands there twice", problem_mark=key_node.start_mark
+                )
+            seen.add(key if isinstance(key_node, yaml.ScalarNode) else id(key_node))
+        return super().construct_mapping(node, deep)
+
+
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except OSError as error:
         raise SettingsError([f"{path}: cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
         raise SettingsError([f"{path}: is not UTF-8"]) from None
     try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        at = f"{path}:{where.line + 1}" if where else f"{path}"
-        problem = getattr(error, "problem", None) or "cannot be parsed"
-        raise SettingsError([f"{at}: not YAML: {problem}"]) from None
+        data = _parse_yaml(text)
+    except _NotYAML as error:
+        raise SettingsError([f"{path}{error}"]) from None
     if data is None:
         return {}
     if not isinstance(data, dict):
@@ -263,38 +329,68 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return data
 
 
-_PATH_KEYS = ("dataset", "reports", "corpus.chunks")
+class _NotYAML(Exception):
+    """Where in the text and why, without anything from the text but a key."""
+
+
+def _parse_yaml(text: str) -> Any:
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        at = f":{mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "a character that YAML does not allow"
+        if isinstance(error, yaml.composer.ComposerError | yaml.constructor.ConstructorError):
+            # What follows `*` or `!` may be a key.
+            problem = "a value that starts with `*`, `&` or `!` must stand in quotation marks"
+        raise _NotYAML(f"{at}: not YAML: {problem}") from None
+    except RecursionError:
+        raise _NotYAML(": not YAML: nested too deeply") from None
+
+
+_PATH_KEYS: tuple[Key, ...] = (("dataset",), ("reports",), ("corpus", "chunks"))
+_SQLITE_FILE = re.compile(r"(sqlite(?:\+\w+)?:///)(?!:memory:|file:)([^/].*)")
 
 
 def _make_absolute(data: dict[str, Any], folder: Path) -> None:
+    """Anchor every relative path in ``data``, the store's file included, in ``folder``."""
     for key in _PATH_KEYS:
-        value = _get(data, key)
-        if isinstance(value, str):
+        if isinstance(value := _get(data, key), str):
             _put(data, key, str((folder / value).resolve()))
-    if "reports" not in data:
-        data["reports"] = str((folder / "../reports").resolve())
-    location = _get(data, "corpus.location")
+    location = _get(data, ("corpus", "location"))
     if isinstance(location, str) and location != ":memory:" and "://" not in location:
-        _put(data, "corpus.location", str((folder / location).resolve()))
+        _put(data, ("corpus", "location"), str((folder / location).resolve()))
+    store = data.get("store")
+    if isinstance(store, str) and (relative := _SQLITE_FILE.fullmatch(store)):
+        data["store"] = f"{relative[1]}{folder / relative[2]}"
 
 
-def _get(data: Mapping[str, Any], key: str) -> Any:
+def _get(data: Mapping[str, Any], key: Key) -> Any:
     here: Any = data
-    for part in key.split("."):
+    for part in key:
         if not isinstance(here, Mapping) or part not in here:
             return None
         here = here[part]
     return here
 
 
-def _put(data: dict[str, Any], key: str, value: Any) -> None:
-    *parents, last = key.split(".")
-    here = data
+def _put(data: dict[str, Any], key: Key, value: Any) -> None:
+    *parents, last = key
     for part in parents:
-        if not isinstance(here.get(part), dict):
-            here[part] = {}
-        here = here[part]
-    here[last] = value
+        data = data.setdefault(part, {})
+        if not isinstance(data, dict):
+            return  # a section that is no section: validation says so
+    data[last] = value
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """``below`` with the values of ``above`` in their place; sections are merged."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        section = isinstance(under, dict) and isinstance(value, dict)
+        merged[key] = _merged(under, value) if section else value
+    return merged
 
 
 def _from_environment(

@@ -89,12 +89,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What ``retrieve`` returns: passages, best first, and optionally the filters used."""
+    """What ``retrieve`` returns: passages, best first; optionally filters and usage as in `Answer`."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _CHECKED
 
     passages: tuple[Passage, ...]
     filters: Mapping[str, Any] | None = None
+    usage: tuple[Usage, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,7 @@ def test_retry_after_reaches_the_caller() -> None:
         ("Sun, 01 Nov 2026 00:00:30 GMT", 30),
         ("Sun, 01 Nov 2026 00:00:30", 30),
         ("Sat, 31 Oct 2026 00:00:00 GMT", 0),
+        ("\x1f1", 1),
         ("-3", None),
         ("nan", None),
         ("", None),

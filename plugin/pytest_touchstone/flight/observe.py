@@ -79,7 +79,7 @@ class Observer:
         try:
             if retrieve_only and lane.system.retrieve is not None:
                 found = await lane.call(lane.system.retrieve, as_retrieval, messages, session)
-                answer = Answer("", found.passages, found.filters)
+                answer = Answer("", found.passages, found.filters, usage=found.usage)
             else:
                 answer = await lane.call(lane.system.ask, as_answer, messages, session)
         except SystemFailed as error:
@@ -88,7 +88,7 @@ class Observer:
         if answer is not None and not retrieve_only and not answer.text.strip():
             fault = SystemFault("empty_answer", "the answer's text is empty")
         cost, reason = (None, None)
-        if answer is not None and not retrieve_only:
+        if answer is not None:
             cost, reason = self.price(answer.usage)
         return Turn(index, question, answer, fault, retrieve_only, duration, cost, reason)
 

@@ -119,6 +119,7 @@ def _single_shot(name: str, resources: Resources, options: Mapping[str, Any]) ->
             f"system {name!r} searches the collection, and the settings name none:"
             " set `corpus`, or take the system out of the run"
         )
+    resources.corpus.check_vectors()
     try:
         return SingleShot(
             resources.corpus,

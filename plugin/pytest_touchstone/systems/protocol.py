@@ -91,9 +91,9 @@ def _checked(form: type[Returned], returned: object) -> Returned:
         raise InvalidAnswer(f"{where}: {first['msg']}") from None
     except (TypeError, ValueError) as error:
         raise InvalidAnswer(f"metadata or filters are not JSON data: {error}") from None
+    _check_usage(value.usage or ())
     if isinstance(value, Retrieval):
         return replace(value, passages=passages)
-    _check_usage(value.usage or ())
     return replace(value, text=_storable(value.text), passages=passages)
 
 

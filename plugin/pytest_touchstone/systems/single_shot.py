@@ -105,8 +105,8 @@ class SingleShot:
         session: object,  # noqa: ARG002
     ) -> Retrieval:
         """The passages that :meth:`ask` would answer from, without an answer."""
-        query, _ = await self._query(messages)
-        return Retrieval(await self._search(query))
+        query, usages = await self._query(messages)
+        return Retrieval(await self._search(query), usage=_all_known(usages))
 
     async def _search(self, query: Mapping[str, float]) -> tuple[Passage, ...]:
         return await self.in_thread(lambda: self.corpus.search(query, limit=self.top_k))
