@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from pytest_touchstone.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.shipped import shipped
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one sub-command; the exit code is pytest's."""
     options = _parser().parse_args(arguments)
-    return int(pytest.main(run_arguments(options, Path.cwd())))
+    folder = Path.cwd()
+    if options.settings is None and not (folder / DEFAULT_SETTINGS).is_file():
+        sys.stderr.write(
+            f"touchstone: {folder} has no {DEFAULT_SETTINGS}: start from the project's folder,"
+            " or name the file with --settings\n"
+        )
+        return pytest.ExitCode.USAGE_ERROR
+    return int(pytest.main(run_arguments(options, folder)))
 
 
 def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
@@ -24,18 +33,43 @@ def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
     The project's own dimension modules are run where ``tests/`` has some; otherwise the shipped
     ones, so that a project needs only settings and gold questions.
     """
-    arguments = ["--rootdir", str(folder), "-p", "no:deepeval"]
+    arguments = [f"--rootdir={folder}", "-p", "no:deepeval"]
     for name in ("settings", "dataset", "output", "system", "baseline"):
         value = getattr(options, name)
         if value is not None:
-            arguments += [f"--touchstone-{name}", value]
+            arguments.append(f"--touchstone-{name}={value}")
     if options.strict:
         arguments.append("--touchstone-strict")
-    dimensions = shipped("tests")
     own = folder / "tests"
-    if any((own / module.name).is_file() for module in dimensions.glob("test_*.py")):
-        return [*arguments, str(own)]
-    return [*arguments, str(dimensions)]
+    if any(_is_dimension(module) for module in own.glob("test_*.py")):
+        return [*arguments, "-m", "touchstone", str(own)]
+    # From outside the project pytest would find neither its configuration nor its conftest.
+    conftest = folder / "conftest.py"
+    collected = [conftest] if conftest.is_file() else []
+    collected.append(shipped("tests"))
+    return [*arguments, "-c", _configuration(folder), *map(str, collected)]
+
+
+def _is_dimension(module: Path) -> bool:
+    return "mark.touchstone" in module.read_text("utf-8", errors="replace")
+
+
+def _configuration(folder: Path) -> str:
+    """The file that configures pytest in a project, as pytest itself would choose it."""
+    sections = {
+        "pytest.toml": "",
+        ".pytest.toml": "",
+        "pytest.ini": "",
+        ".pytest.ini": "",
+        "pyproject.toml": "[tool.pytest",
+        "tox.ini": "[pytest]",
+        "setup.cfg": "[tool:pytest]",
+    }
+    for name, section in sections.items():
+        file = folder / name
+        if file.is_file() and section in file.read_text("utf-8", errors="replace"):
+            return str(file)
+    return os.devnull
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="evaluate, print the table, write the report")
-    run.add_argument("--settings", metavar="FILE", help="default: evaluation/settings.yaml")
+    run.add_argument("--settings", metavar="FILE", help=f"default: {DEFAULT_SETTINGS}")
     run.add_argument("--dataset", metavar="FILE", help="gold questions, JSONL")
     run.add_argument("--output", metavar="PATH", help="report: a .json file, or a folder")
     run.add_argument("--system", metavar="NAME", help="system under test")

@@ -12,7 +12,7 @@ from pytest_touchstone.score import SYSTEM_ERROR, Score
 
 
 class BelowFloor(AssertionError):  # noqa: N818 - an outcome, not a mistake
-    """A case is worse than its measures' floors allow; one line per measure."""
+    """A case is worse than its measures' floors allow; one line per measure beyond its floor."""
 
     def __init__(self, lines: tuple[str, ...]) -> None:
         super().__init__("\n".join(lines))
@@ -47,14 +47,15 @@ class CaseScores(Mapping[Measure, Score]):
         :raises BelowFloor: shown as `low`, or as a failure under ``--touchstone-strict``.
         """
         __tracebackhide__ = True
-        lines = tuple(line for measure in self if (line := self._low(measure)))
+        # A system that failed has failed on all measures alike: said once.
+        lines = dict.fromkeys(line for measure in self if (line := self._low(measure)))
         if lines:
-            raise BelowFloor(lines)
+            raise BelowFloor(tuple(lines))
 
     def _low(self, measure: Measure) -> str | None:
         score = self[measure]
         if score.reason == SYSTEM_ERROR:
-            return f"{measure}: {score.why}"
+            return score.why
         floor = self._floors.get(measure.name)
         if floor is None or score.value is None:
             return None

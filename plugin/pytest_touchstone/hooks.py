@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+import os
+import sys
+import traceback
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_touchstone.chat import ChatError
 from pytest_touchstone.chunks import ChunksError
 from pytest_touchstone.corpus import CorpusError
 from pytest_touchstone.embedder import EmbedderError
@@ -14,10 +19,14 @@ from pytest_touchstone.flight.flight import FlightError
 from pytest_touchstone.floors import BelowFloor, CaseScores
 from pytest_touchstone.gold import Case, GoldError
 from pytest_touchstone.measures.base import Measure
+from pytest_touchstone.redact import redactor
+from pytest_touchstone.refusal import Refusal
+from pytest_touchstone.report.display import printable
 from pytest_touchstone.report.table import table_lines
 from pytest_touchstone.run import Process, new_process
-from pytest_touchstone.session import Evaluation, Finished, finish
-from pytest_touchstone.settings import Settings, SettingsError, load_settings
+from pytest_touchstone.session import Evaluation, Finished, finish, output_fault
+from pytest_touchstone.settings import Settings
+from pytest_touchstone.settings_file import SettingsError, load_settings
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.systems.loading import Resources, SystemNotFound
 from pytest_touchstone.vectors import VectorCacheError
@@ -28,35 +37,41 @@ _REFUSALS = (
     CorpusError,
     EmbedderError,
     VectorCacheError,
+    ChatError,
     SystemNotFound,
     StoreError,
 )
 _WORKER_INPUT = "touchstone_run"
-_WORKER_FAULT = "touchstone_fault"
+_WORKER_FAILURE = "touchstone_failure"
 _LOW_SHOWN = 20
+_LONGEST_LINE = 1000
 
 
 def register(config: pytest.Config, default_settings: str) -> None:
     """Make this session one that evaluates.
 
-    :raises pytest.UsageError: for faulty settings, before anything is collected.
+    :raises pytest.UsageError: for faulty settings or options, before anything is collected.
     """
-    file = config.getoption("touchstone_settings") or config.rootpath / default_settings
-    folder = config.invocation_params.dir
-    overrides: dict[str, Any] = {}
-    if dataset := config.getoption("touchstone_dataset"):
-        overrides["dataset"] = str(folder / dataset)
-    if system := config.getoption("touchstone_system"):
-        overrides["system"] = system
-    if baseline := config.getoption("touchstone_baseline"):
-        overrides["baseline"] = None if baseline == "none" else baseline
+    given = config.getoption("touchstone_settings")
+    file = config.invocation_params.dir / given if given else config.rootpath / default_settings
+    names = ("dataset", "system", "baseline")
+    options = {name: config.getoption(f"touchstone_{name}") for name in names}
     try:
-        settings = load_settings(folder / file, overrides=overrides)
+        settings = load_settings(
+            file, overrides={name: value for name, value in options.items() if value is not None}
+        )
     except SettingsError as error:
         raise pytest.UsageError(str(error)) from None
+    if (output := _output(config)) and (fault := output_fault(output)):
+        raise pytest.UsageError(f"--touchstone-output: {fault}")
+    # Systems are named by import path.  `python -m pytest` alone finds those of the project; last,
+    # so that whatever was found without this still is.
+    if str(config.rootpath) not in sys.path:
+        sys.path.append(str(config.rootpath))
     hooks = Hooks(config, settings)
     config.pluginmanager.register(hooks, "touchstone-hooks")
-    config.pluginmanager.register(Landing(hooks.evaluation), "touchstone-landing")
+    config.pluginmanager.register(Refusal(config, hooks.begin), "touchstone-refusal")
+    config.pluginmanager.register(Landing(hooks), "touchstone-landing")
 
 
 class Hooks:
@@ -68,6 +83,7 @@ class Hooks:
         self._strict = bool(config.getoption("touchstone_strict"))
         self._worker_input = getattr(config, "workerinput", None)
         self._process = _process(self._worker_input)
+        self._redact = redactor(os.environ, settings.secrets())
         self.evaluation = Evaluation(
             settings,
             root=config.rootpath,
@@ -75,10 +91,12 @@ class Hooks:
             hooked=self._hooked_systems,
             progress=_Progress(config),
         )
-        self._fault: str | None = None
+        self._gold_fault: str | None = None
+        self._failure: str | None = None
         self._cases_reported = False
         self._low: list[tuple[str, Sequence[str]]] = []
         self._finished: Finished | None = None
+        self._report_file: Path | None = None
 
     # -- collection -----------------------------------------------------------------------
 
@@ -90,7 +108,7 @@ class Hooks:
         try:
             cases = self.evaluation.cases_for(measures)
         except GoldError as error:
-            self._fault, cases = str(error), []
+            self._gold_fault, cases = str(error), []
         if cases:
             metafunc.parametrize("case", cases, ids=[case.id for case in cases])
         else:
@@ -107,18 +125,42 @@ class Hooks:
             and (case := _case_of(item)) is not None
         )
 
+    def begin(self, session: pytest.Session) -> str | None:
+        """Start the flight; the fault for which nothing can be evaluated, where there is one."""
+        if self._gold_fault is not None:
+            return self._gold_fault
+        option = session.config.option
+        # A worker runs what it collected even where something else could not be.
+        broken = session.testsfailed and not option.continue_on_collection_errors
+        idle = option.collectonly or option.setupplan or (broken and self._worker_input is None)
+        if idle or not self.evaluation.anything_selected:
+            return None
+        try:
+            self.evaluation.start()
+        except _REFUSALS as error:
+            return self._redact(str(error))
+        return None
+
     # -- one test -------------------------------------------------------------------------
+
+    @pytest.fixture
+    def case(self) -> Case:
+        """The gold question; the mark `touchstone(...)` makes one test of each."""
+        pytest.fail("`case` and `scores` need the mark `touchstone(...)`", pytrace=False)
 
     @pytest.fixture
     def scores(self, request: pytest.FixtureRequest, case: Case) -> CaseScores:
         """The scores of the system under test for this case, by measure."""
         marker = request.node.get_closest_marker("touchstone")
         if marker is None:
-            raise pytest.UsageError("the fixture `scores` needs the mark `touchstone(...)`")
+            pytest.fail("`case` and `scores` need the mark `touchstone(...)`", pytrace=False)
+        failure = None
         try:
             found = self.evaluation.scores(case, _measures(marker, request.node.nodeid))
         except FlightError as error:
-            pytest.fail(str(error), pytrace=False)
+            failure = str(error)
+        if failure is not None:  # out of `except`, which would show what led to it as well
+            pytest.fail(failure, pytrace=False)
         for measure, score in found.items():
             value = score.reason if score.value is None else score.value
             request.node.user_properties.append((measure.name, value))
@@ -148,22 +190,8 @@ class Hooks:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._cases_reported |= hasattr(report, "touchstone_case")
-        if lines := getattr(report, "touchstone_low", None):
+        if report.passed and (lines := getattr(report, "touchstone_low", None)):
             self._low.append((report.nodeid, lines))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Start the flight; ``True`` keeps any test from running."""
-        if self._fault:
-            return self._refuse(session, self._fault)
-        broken = session.testsfailed and not session.config.option.continue_on_collection_errors
-        if broken or session.config.option.collectonly or not self.evaluation.anything_selected:
-            return None
-        try:
-            self.evaluation.start()
-        except _REFUSALS as error:
-            return self._refuse(session, str(error))
-        return None
 
     # -- several processes ----------------------------------------------------------------
 
@@ -172,25 +200,20 @@ class Hooks:
         node.workerinput[_WORKER_INPUT] = [self._process.run_id, self._process.started_at]
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any, error: object) -> None:
+    def pytest_testnodedown(self, node: Any) -> None:
         output = getattr(node, "workeroutput", None) or {}
-        self._fault = self._fault or output.get(_WORKER_FAULT)
+        self._failure = self._failure or output.get(_WORKER_FAILURE)
 
     @property
     def _is_controller(self) -> bool:
         """Whether other processes run this session's tests."""
         return self._config.pluginmanager.has_plugin("dsession")
 
-    def _refuse(self, session: pytest.Session, fault: str) -> bool:
-        """End the session because nothing can be evaluated.
-
-        :raises pytest.UsageError: except in a worker, whose controller says it for all.
-        """
-        if self._worker_input is None:
-            raise pytest.UsageError(fault)
-        self._config.workeroutput[_WORKER_FAULT] = fault  # type: ignore[attr-defined]
-        session.shouldstop = "the evaluation was refused"
-        return True
+    def failed(self, why: str) -> None:
+        """Remember why this process could not carry out all of the run."""
+        self._failure = self._failure or self._redact(why)
+        if self._worker_input is not None:
+            self._config.workeroutput[_WORKER_FAILURE] = self._failure  # type: ignore[attr-defined]
 
     # -- the end --------------------------------------------------------------------------
 
@@ -202,47 +225,52 @@ class Hooks:
         if self._is_controller and exitstatus == pytest.ExitCode.INTERRUPTED:
             self._stop_workers()
         result = yield
-        if self._worker_input is not None:
-            return result
-        if self._is_controller and self._fault:
-            session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        elif self._cases_reported or self.evaluation.started:
+        if self._worker_input is None and (self._cases_reported or self.evaluation.started):
             self._report(session)
         return result
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self._is_controller and self._fault:
-            terminalreporter.section("touchstone", red=True)
-            terminalreporter.write_line(f"ERROR: {self._fault}")
+        if self._finished is None and self._failure is None:
+            return
+        terminalreporter.ensure_newline()
+        terminalreporter.section("touchstone")
+        for line in self._summary(self._config.get_terminal_writer().fullwidth):
+            terminalreporter.write_line(line)
+        if self._failure is not None:
+            terminalreporter.write_line(f"ERROR: {self._failure}", red=True)
+
+    def _summary(self, width: int) -> Iterator[str]:
         if self._finished is None:
             return
-        terminalreporter.section("touchstone")
-        for line in self._low_lines():
-            terminalreporter.write_line(line)
-        width = terminalreporter._tw.fullwidth
-        for line in table_lines(self._finished.report, width=width):
-            terminalreporter.write_line(line)
-        for line in self._finished.notices:
-            terminalreporter.write_line(f"note: {line}")
-        terminalreporter.write_line(f"report: {self._finished.path}")
+        yield from self._low_lines()
+        yield from table_lines(self._finished.report, width=width)
+        for notice in self._finished.notices:
+            yield f"note: {printable(notice, _LONGEST_LINE)}"
+        if self._report_file is not None:
+            yield f"report: {self._report_file}"
 
     def _low_lines(self) -> list[str]:
         verbose = self._config.get_verbosity() > 0
         shown = self._low if verbose else self._low[:_LOW_SHOWN]
-        lines = [f"LOW {nodeid}: {line}" for nodeid, lines in shown for line in lines]
+        lines = [
+            printable(f"LOW {nodeid}: {line}", _LONGEST_LINE)
+            for nodeid, lines in shown
+            for line in lines
+        ]
         if len(shown) < len(self._low):
             lines.append(f"... and {len(self._low) - len(shown)} more low cases (-v shows all)")
         return lines
 
     def _report(self, session: pytest.Session) -> None:
-        output = self._config.getoption("touchstone_output")
-        path = self._config.invocation_params.dir / output if output else None
+        output = _output(self._config) or self._settings.reports
         try:
-            self._finished = finish(self._settings, self._process.run_id, path)
+            self._finished = finish(self._settings, self._process.run_id)
+            self._report_file = self._finished.write(output) if self._finished else None
         except (StoreError, OSError) as error:
-            raise pytest.UsageError(f"the report cannot be written: {error}") from error
-        nobody_answered = self._finished is not None and self._finished.answered == 0
-        if session.exitstatus == pytest.ExitCode.OK and nobody_answered:
+            self.failed(f"the report cannot be written: {error}")
+        if self._finished is not None and self._finished.answered == 0:
+            self.failed("the system under test answered no question")
+        if session.exitstatus == pytest.ExitCode.OK and self._failure is not None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _stop_workers(self) -> None:
@@ -257,44 +285,64 @@ class Hooks:
         store.close()
 
     def _hooked_systems(self, resources: Resources) -> dict[str, object]:
+        """The systems that every implementation of the hook names.
+
+        :raises SystemNotFound: where one fails, returns anything else, or takes another's name.
+        """
+        hook = "the hook pytest_touchstone_systems"
+        try:
+            answers = self._config.hook.pytest_touchstone_systems(
+                config=self._config, resources=resources
+            )
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            at = f"{Path(last.filename).name}:{last.lineno}"
+            raise SystemNotFound(f"{hook} raised {type(error).__name__}: {error} ({at})") from error
         systems: dict[str, object] = {}
-        named = self._config.hook.pytest_touchstone_systems(
-            config=self._config, resources=resources
-        )
-        for mapping in named:
-            systems |= mapping
+        for named in answers:
+            if not isinstance(named, Mapping):
+                raise SystemNotFound(
+                    f"{hook} must return a mapping of names to systems, not {named!r:.80}"
+                )
+            if twice := sorted(map(str, systems.keys() & named.keys())):
+                raise SystemNotFound(f"{hook} names {', '.join(twice)} in more than one place")
+            systems |= named
         return systems
 
 
 class Landing:
-    """Waits, after the last test, for what no test waits for: baseline and variants.
+    """Waits, after the last test, for what no test waits for: baseline and variants."""
 
-    Apart from :class:`Hooks`, which starts the flight in the same hook without wrapping it.
-    """
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        self._evaluation = evaluation
+    def __init__(self, hooks: Hooks) -> None:
+        self._evaluation = hooks.evaluation
+        self._failed = hooks.failed
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        evaluation = self._evaluation
         try:
             result = yield
-            if evaluation.started and not (session.shouldstop or session.shouldfail):
-                evaluation.drain()
-        except FlightError as error:
-            raise session.Failed(f"touchstone: {error}") from error
         except BaseException:
-            if evaluation.started:
-                evaluation.stop()
+            self._land(early=True)
             raise
-        else:
-            if evaluation.started and (session.shouldstop or session.shouldfail):
-                evaluation.stop()
-        finally:
-            if evaluation.started:
-                evaluation.close()
+        self._land(early=bool(session.shouldstop or session.shouldfail))
         return result
+
+    def _land(self, *, early: bool) -> None:
+        evaluation = self._evaluation
+        if not evaluation.started:
+            return
+        try:
+            if early:
+                evaluation.stop()
+            else:
+                evaluation.drain()
+        except (FlightError, StoreError) as error:
+            self._failed(f"the evaluation is incomplete: {error}")
+        except BaseException:
+            evaluation.stop()
+            raise
+        finally:
+            evaluation.close()
 
 
 class _Progress:
@@ -317,6 +365,11 @@ class _Progress:
             reporter.write_line("")
 
 
+def _output(config: pytest.Config) -> Path | None:
+    output = config.getoption("touchstone_output")
+    return config.invocation_params.dir / output if output else None
+
+
 def _process(worker_input: Mapping[str, Any] | None) -> Process:
     if worker_input is None:
         return new_process()
@@ -325,13 +378,13 @@ def _process(worker_input: Mapping[str, Any] | None) -> Process:
 
 
 def _measures(marker: pytest.Mark, nodeid: str) -> tuple[Measure, ...]:
-    for measure in marker.args:
-        if not isinstance(measure, Measure):
-            pytest.fail(
-                f"{nodeid}: the mark `touchstone` takes measures such as `Recall @ 5`,"
-                f" not {measure!r}",
-                pytrace=False,
-            )
+    wrong = [each for each in marker.args if not isinstance(each, Measure)]
+    if wrong or marker.kwargs or not marker.args:
+        given = ", ".join([*map(repr, wrong), *marker.kwargs]) or "nothing"
+        pytest.fail(
+            f"{nodeid}: the mark `touchstone` takes measures such as `Recall @ 5`, not {given}",
+            pytrace=False,
+        )
     return marker.args
 
 

@@ -1,16 +1,21 @@
 """The pytest plugin's entry: its options, and whether this session evaluates anything.
 
 Every pytest start on a machine where the plugin is installed runs this module, so it imports
-nothing but pytest.  All else happens in :mod:`pytest_touchstone.hooks`, which is registered only
-where a project has settings for an evaluation.
+next to nothing but pytest.  All else happens in :mod:`pytest_touchstone.hooks`, which is
+registered only where a project has settings for an evaluation.
 """
 
 from __future__ import annotations
 
+import itertools
+import os
+import shlex
+
 import pytest
 
 _MARKER = "touchstone(*measures): what this test module measures on every gold question"
-_DEFAULT_SETTINGS = "evaluation/settings.yaml"
+DEFAULT_SETTINGS = "evaluation/settings.yaml"
+_PATHS = frozenset({"--touchstone-settings", "--touchstone-dataset", "--touchstone-output"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--touchstone-settings",
         metavar="FILE",
-        help=f"settings of the evaluation (default: {_DEFAULT_SETTINGS} under the rootdir)",
+        help=f"settings of the evaluation (default: {DEFAULT_SETTINGS} under the rootdir)",
     )
     group.addoption(
         "--touchstone-dataset", metavar="FILE", help="gold questions, instead of the settings'"
@@ -51,20 +56,46 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
+    _refuse_misleading_words(config)
     given = config.getoption("touchstone_settings") or config.getoption("touchstone_dataset")
-    if given or (config.rootpath / _DEFAULT_SETTINGS).is_file():
+    if given or (config.rootpath / DEFAULT_SETTINGS).is_file():
         from pytest_touchstone.hooks import register
 
-        register(config, _DEFAULT_SETTINGS)
+        register(config, DEFAULT_SETTINGS)
+    else:
+        from pytest_touchstone.refusal import Refusal
+
+        config.pluginmanager.register(Refusal(config, _without_settings), "touchstone-refusal")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.pluginmanager.has_plugin("touchstone-hooks"):
-        return
-    for item in items:
+def _without_settings(session: pytest.Session) -> str | None:
+    """The fault of a session that has something to evaluate and no settings to do it with."""
+    for item in session.items:
         if item.get_closest_marker("touchstone"):
-            raise pytest.UsageError(
+            return (
                 f"{item.nodeid} is marked `touchstone`, but there are no settings:"
-                f" write {_DEFAULT_SETTINGS} in {config.rootpath}, or name a file with"
-                " --touchstone-settings"
+                f" write {DEFAULT_SETTINGS} in {session.config.rootpath}, or name a file with"
+                " --touchstone-settings=FILE"
+            )
+    return None
+
+
+def _refuse_misleading_words(config: pytest.Config) -> None:
+    """Refuse `--touchstone-settings /elsewhere/x.yaml`, where `=` would do no harm.
+
+    pytest looks for its rootdir and ini-file before it knows the options of plugins, and takes
+    every word that is an existing path for a path of tests.
+
+    :raises pytest.UsageError: where such a path lies outside the working directory.
+    """
+    folder = config.invocation_params.dir
+    words = [*shlex.split(os.environ.get("PYTEST_ADDOPTS", "")), *config.invocation_params.args]
+    for option, word in itertools.pairwise(map(str, words)):
+        if option not in _PATHS:
+            continue
+        path = folder / word
+        if path.exists() and not path.resolve().is_relative_to(folder):
+            raise pytest.UsageError(
+                f"write {option}={word} with `=`: pytest takes a path outside {folder} that stands"
+                " apart for a place of tests, and looks for its configuration there"
             )

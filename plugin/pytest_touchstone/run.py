@@ -142,7 +142,7 @@ def open_run(
             Observer(
                 count=_counter(corpus, threads),
                 price=_noting(Prices(settings.prices, settings.provider), run),
-                redact=redactor(os.environ, _secrets(settings)),
+                redact=redactor(os.environ, settings.secrets()),
             ),
             run,
             patience=settings.patience,
@@ -223,6 +223,8 @@ def _open_corpus(
         return None, None
     cache = VectorCache(settings.reports / "vectors.sqlite")
     opened.callback(cache.close)
+    if settings.embedder.vectors is not None:
+        cache.include(settings.embedder.vectors)
     embedder = CachedEmbedder(open_embedder(settings.embedder), cache, progress=progress)
     corpus = open_corpus(settings.corpus, embedder)
     opened.callback(corpus.close)
@@ -277,13 +279,6 @@ def _noting(prices: Prices, run: RunStore) -> Callable[..., tuple[float | None, 
         return result
 
     return cost
-
-
-def _secrets(settings: Settings) -> list[str]:
-    keys = [settings.generator.api_key, settings.embedder.api_key]
-    if settings.corpus is not None:
-        keys.append(settings.corpus.api_key)
-    return [key.get_secret_value() for key in keys if key is not None]
 
 
 def _role_names(settings: Settings) -> list[str]:

@@ -5,6 +5,8 @@ Knows no pytest: the hooks translate between the two.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -117,13 +119,12 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What is left of a run: its report, where it was written, and lines for the reader.
+    """What is left of a run: its report, and lines for the reader.
 
     :param notices: one line each, about how the run was carried out.
     """
 
     report: Report
-    path: Path
     notices: Sequence[str]
 
     @property
@@ -132,36 +133,52 @@ class Finished:
         name = self.report["snapshot"]["roles"]["system"]
         return sum(c["system"] == name and c["error"] is None for c in self.report["cases"])
 
+    def write(self, output: Path) -> Path:
+        """Write the report and say where.
 
-def finish(settings: Settings, run_id: str, output: Path | None) -> Finished | None:
-    """Build and write the report of a run from its rows; ``None`` where nothing was evaluated.
+        :param output: a ``.json`` file, or a folder in which the report gets a name of its own.
+        :raises OSError: where it cannot be written.
+        """
+        text = to_json(self.report)
+        is_file = output.suffix == ".json"
+        (output.parent if is_file else output).mkdir(parents=True, exist_ok=True)
+        snapshot = self.report["snapshot"]
+        name = report_name(snapshot["run"]["started_at"], snapshot["commit"])
+        target = output if is_file else _reserved(output / name)
+        # Never half a report, whatever happens while it is written.
+        partial = target.with_name(f".{target.name}.{os.getpid()}")
+        partial.write_text(text, "utf-8")
+        partial.replace(target)
+        return target
 
-    :param output: a ``.json`` file or a folder; by default the settings' folder of reports.
-    :raises OSError: where the report cannot be written.
+
+def finish(settings: Settings, run_id: str) -> Finished | None:
+    """The report of a run, built from its rows; ``None`` where nothing was evaluated.
+
+    :raises StoreError: where the rows cannot be read.
     """
     found = finish_run(settings, run_id)
-    if found is None:
-        return None
-    report, notices = found
-    path = _written(report, output or settings.reports)
-    return Finished(report, path, notices)
+    return None if found is None else Finished(*found)
 
 
-def _written(report: Report, target: Path) -> Path:
-    text = to_json(report)
-    if target.suffix != ".json":
-        snapshot = report["snapshot"]
-        target = _unused(target / report_name(snapshot["run"]["started_at"], snapshot["commit"]))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    partial.write_text(text, "utf-8")
-    partial.replace(target)
-    return target
+def output_fault(output: Path) -> str | None:
+    """Why no report can be written there, as far as can be seen before there is one."""
+    is_file = output.suffix == ".json"
+    if is_file and output.is_dir():
+        return f"{output} is a folder; a file is meant where the name ends in .json"
+    folder = output.parent if is_file else output
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    return None if os.access(folder, os.W_OK) else f"{folder} cannot be written to"
 
 
-def _unused(path: Path) -> Path:
-    """``path``, or with a number where a run of the same second already took it."""
-    free, number = path, 2
-    while free.exists():
-        free, number = path.with_stem(f"{path.stem}-{number}"), number + 1
-    return free
+def _reserved(path: Path) -> Path:
+    """``path`` as an empty file of our own; with a number where a run of that second has it."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
+    for free in itertools.chain([path], numbered):
+        with contextlib.suppress(FileExistsError):
+            free.touch(exist_ok=False)
+            return free
+    raise AssertionError("numbers do not run out")

@@ -1,55 +1,24 @@
-"""The settings of an evaluation: one YAML file, overridden by environment and options.
-
-Paths in the file are relative to the file's own folder, so that a run does not depend on where
-it is started from; those in environment and options are relative to the working directory.  An
-option beats an environment variable beats the file.  Every fault is one line that names file (or
-variable), key and the values allowed; nothing runs on faulty settings.
-"""
+"""The settings of an evaluation as values; :mod:`pytest_touchstone.settings_file` reads them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, cast
 
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
     SecretStr,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from pytest_touchstone.nearest import hint
-
 EXTRACTIVE = "extractive"
 DEFAULT_GENERATOR = "gpt-4o-mini"
-
-Key = tuple[str, ...]
-"""Where a setting stands: ``("corpus", "location")``."""
-
-_NAMED_VARIABLES: Mapping[str, tuple[Key, ...]] = {
-    "OPENAI_BASE_URL": (("generator", "url"), ("embedder", "url")),
-    "OPENAI_API_KEY": (("generator", "api_key"), ("embedder", "api_key")),
-    "QDRANT_URL": (("corpus", "location"),),
-    "QDRANT_API_KEY": (("corpus", "api_key"),),
-}
-_PREFIX = "TOUCHSTONE_"
-
-
-class SettingsError(Exception):
-    """Settings that cannot be used; one line per fault."""
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = tuple(faults)
 
 
 class _Section(BaseModel):
@@ -96,6 +65,7 @@ class EmbedderSettings(_Section):
     url: str | None = None
     api_key: SecretStr | None = None
     timeout: Positive = 60.0
+    vectors: Path | None = Field(None, description="vectors made before; what lacks is embedded")
 
 
 class GeneratorSettings(_Section):
@@ -131,13 +101,20 @@ class SystemSettings(_Section):
     `resources` (the collection, the generator) and `options`.
     """
 
-    ask: str | None = Field(None, pattern=r"^[\w.]+:[\w.]+$")
-    build: str | None = Field(None, pattern=r"^[\w.]+:[\w.]+$")
+    ask: str | None = None
+    build: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
     timeout: Positive = Field(120.0, description="seconds for one turn")
     concurrency: AtLeastOne | None = Field(
         None, description="calls in flight; by default 8 for `async def`, 1 for a plain function"
     )
+
+    @field_validator("ask", "build")
+    @classmethod
+    def _is_an_import_path(cls, path: str | None) -> str | None:
+        if path is not None and not re.fullmatch(r"[\w.]+:[\w.]+", path):
+            raise ValueError("is written `package.module:name`")
+        return path
 
     @field_validator("options")
     @classmethod
@@ -238,6 +215,9 @@ class Settings(_Section):
         sections = (self.corpus, self.embedder, self.generator)
         keys = [section.api_key for section in sections if section is not None]
         found = [key.get_secret_value() for key in keys if key is not None]
+        location = self.corpus.location if self.corpus else None
+        for url in (self.generator.url, self.embedder.url, location, self.store):
+            found += re.findall(r"://[^/@:]*:([^/@]+)@", url or "")
         for system in self.systems.values():
             found += _secret_values(system.options)
         return found
@@ -249,37 +229,10 @@ class Settings(_Section):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def load_settings(
-    path: Path,
-    *,
-    overrides: Mapping[str, Any] | None = None,
-    environ: Mapping[str, str] = os.environ,
-) -> Settings:
-    """Settings from a file, the environment and options (name of a top-level key to value).
-
-    :raises SettingsError: with one line per fault.
-    """
-    data = _read_yaml(path)
-    _make_absolute(data, path.resolve().parent)
-    above: dict[str, Any] = {}
-    origin: dict[Key, str] = {}
-    for key, value, variable in _from_environment(environ, data):
-        _put(above, key, value)
-        origin[key] = f"environment variable {variable}"
-    for name, value in (overrides or {}).items():
-        above[name] = value
-        origin[(name,)] = "command line"
-    _make_absolute(above, Path.cwd())
-    try:
-        return Settings.model_validate(_merged(data, above))
-    except ValidationError as error:
-        raise SettingsError([_line(path, origin, fault) for fault in error.errors()]) from None
-
-
 def publishable(data: Any) -> Any:
     """JSON data without values whose key names a secret, credentials in URLs, machine's paths."""
     if isinstance(data, dict):
-        return {k: publishable(v) for k, v in data.items() if not _is_secret((str(k),))}
+        return {k: publishable(v) for k, v in data.items() if not names_a_secret(str(k))}
     if isinstance(data, list):
         return [publishable(value) for value in data]
     if isinstance(data, str):
@@ -287,170 +240,38 @@ def publishable(data: Any) -> Any:
     return data
 
 
+_URL = re.compile(r"[a-z][a-z\d+.-]*://\S+", re.IGNORECASE)
+
+
 def _publishable_text(text: str) -> str:
-    if "://" in text:
-        return re.sub(r"(?<=://)[^/@\s]*@", "", text).split("?")[0]
+    text = re.sub(r"(?<=://)[^/@\s]*@", "", text)
+    if _URL.fullmatch(text):
+        return text.split("?")[0]
     for kind in (PurePosixPath, PureWindowsPath):
         if "\n" not in text and kind(text).is_absolute():
             return kind(text).name
     return text
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML in which a key stands once: the second of two would silently win."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = key_node.value
-            if isinstance(key_node, yaml.ScalarNode) and key != "<<" and key in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key!r} stands there twice", problem_mark=key_node.start_mark
-                )
-            seen.add(key if isinstance(key_node, yaml.ScalarNode) else id(key_node))
-        return super().construct_mapping(node, deep)
+_SECRET_NAME = re.compile(
+    r"(keys?|secrets?|password|passwd|passphrase|pwd|authorization|credentials?|dsn|token"
+    r"|(api|auth|access|refresh|bearer)_?tokens)$",
+    re.IGNORECASE,
+)
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise SettingsError([f"{path}: cannot be read: {error.strerror}"]) from None
-    except UnicodeDecodeError:
-        raise SettingsError([f"{path}: is not UTF-8"]) from None
-    try:
-        data = _parse_yaml(text)
-    except _NotYAML as error:
-        raise SettingsError([f"{path}{error}"]) from None
-    if data is None:
-        return {}
-    if not isinstance(data, dict):
-        raise SettingsError([f"{path}: must be a mapping of keys to values"])
-    return data
+def names_a_secret(key: str) -> bool:
+    """Whether a key's name says that its value is secret."""
+    return _SECRET_NAME.search(key) is not None
 
 
-class _NotYAML(Exception):
-    """Where in the text and why, without anything from the text but a key."""
-
-
-def _parse_yaml(text: str) -> Any:
-    try:
-        return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        at = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "a character that YAML does not allow"
-        if isinstance(error, yaml.composer.ComposerError | yaml.constructor.ConstructorError):
-            # What follows `*` or `!` may be a key.
-            problem = "a value that starts with `*`, `&` or `!` must stand in quotation marks"
-        raise _NotYAML(f"{at}: not YAML: {problem}") from None
-    except RecursionError:
-        raise _NotYAML(": not YAML: nested too deeply") from None
-
-
-_PATH_KEYS: tuple[Key, ...] = (("dataset",), ("reports",), ("corpus", "chunks"))
-_SQLITE_FILE = re.compile(r"(sqlite(?:\+\w+)?:///)(?!:memory:|file:)([^/].*)")
-
-
-def _make_absolute(data: dict[str, Any], folder: Path) -> None:
-    """Anchor every relative path in ``data``, the store's file included, in ``folder``."""
-    for key in _PATH_KEYS:
-        if isinstance(value := _get(data, key), str):
-            _put(data, key, str((folder / value).resolve()))
-    location = _get(data, ("corpus", "location"))
-    if isinstance(location, str) and location != ":memory:" and "://" not in location:
-        _put(data, ("corpus", "location"), str((folder / location).resolve()))
-    store = data.get("store")
-    if isinstance(store, str) and (relative := _SQLITE_FILE.fullmatch(store)):
-        data["store"] = f"{relative[1]}{folder / relative[2]}"
-
-
-def _get(data: Mapping[str, Any], key: Key) -> Any:
-    here: Any = data
-    for part in key:
-        if not isinstance(here, Mapping) or part not in here:
-            return None
-        here = here[part]
-    return here
-
-
-def _put(data: dict[str, Any], key: Key, value: Any) -> None:
-    *parents, last = key
-    for part in parents:
-        data = data.setdefault(part, {})
-        if not isinstance(data, dict):
-            return  # a section that is no section: validation says so
-    data[last] = value
-
-
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """``below`` with the values of ``above`` in their place; sections are merged."""
-    merged = dict(below)
-    for key, value in above.items():
-        under = merged.get(key)
-        section = isinstance(under, dict) and isinstance(value, dict)
-        merged[key] = _merged(under, value) if section else value
-    return merged
-
-
-def _from_environment(
-    environ: Mapping[str, str], *, has_corpus: bool
-) -> Iterator[tuple[str, Any, str]]:
-    """Settings that the environment gives: dotted key, value, name of the variable."""
-    for variable, keys in _NAMED_VARIABLES.items():
-        if variable == "QDRANT_API_KEY" and not (has_corpus or environ.get("QDRANT_URL")):
-            continue  # a key alone configures no collection
-        if value := environ.get(variable):
-            for key in keys:
-                yield key, value, variable
-    for variable, value in environ.items():
-        if variable.startswith(_PREFIX) and variable not in _NOT_A_SETTING:
-            key = variable.removeprefix(_PREFIX).lower().replace("__", ".")
-            yield key, yaml.safe_load(value), variable
-
-
-def _line(path: Path, origin: Mapping[str, str], fault: Mapping[str, Any]) -> str:
-    """One validation fault as a line: where, which key, what is wrong, what is allowed."""
-    loc = tuple(str(part) for part in fault["loc"])
-    key = ".".join(loc) or "(whole file)"
-    where = origin.get(key, str(path))
-    if fault["type"] == "extra_forbidden":
-        return f"{where}: {key}: unknown key; {hint(loc[-1], _known_keys(loc[:-1]))}"
-    if fault["type"] == "missing":
-        return f"{where}: {key}: is missing"
-    message = str(fault["msg"]).removeprefix("Value error, ")
-    given = fault.get("input")
-    shown = "" if _is_secret(loc) or isinstance(given, dict | list) else f" (given: {given!r})"
-    return f"{where}: {key}: {message}{shown}"
-
-
-def _known_keys(section: Sequence[str]) -> list[str]:
-    model: type[BaseModel] = Settings
-    sections: dict[str, type[BaseModel]] = {
-        "corpus": CorpusSettings,
-        "embedder": EmbedderSettings,
-        "generator": GeneratorSettings,
-        "systems": SystemSettings,
-        "prices": PriceSettings,
-    }
-    if section:
-        model = sections.get(section[0], Settings)
-    return list(model.model_fields)
-
-
-_SECRET_NAME = re.compile(r"(^|_)(api_?key|key|token|secret|password)$", re.IGNORECASE)
-
-
-def _is_secret(loc: Sequence[str]) -> bool:
-    return any(_SECRET_NAME.search(part) for part in loc)
-
-
-def _without_secrets(data: Any) -> Any:
-    """``data`` without values whose key names a secret, and with credentials cut from URLs."""
+def _secret_values(data: Any, *, secret: bool = False) -> list[str]:
+    """The texts in ``data`` that stand under a key whose name says that they are secret."""
     if isinstance(data, dict):
-        return {k: _without_secrets(v) for k, v in data.items() if not _is_secret((str(k),))}
+        found = (
+            _secret_values(v, secret=secret or names_a_secret(str(k))) for k, v in data.items()
+        )
+        return [value for values in found for value in values]
     if isinstance(data, list):
-        return [_without_secrets(value) for value in data]
-    if isinstance(data, str) and "://" in data:
-        return re.sub(r"(?<=://)[^/@\s]*@", "", data).split("?")[0]
-    return data
+        return [value for item in data for value in _secret_values(item, secret=secret)]
+    return [data] if secret and isinstance(data, str) else []

@@ -89,7 +89,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What ``retrieve`` returns: passages, best first; optionally filters and usage as in `Answer`."""
+    """What ``retrieve`` returns: passages, best first; optionally filters and usage.
+
+    They mean what they mean in :class:`Answer`.
+    """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _CHECKED
 

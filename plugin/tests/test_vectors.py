@@ -7,7 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_touchstone.vectors import VectorCache, VectorCacheError, vector_key
+from pytest_touchstone.vectors import (
+    VectorCache,
+    VectorCacheError,
+    read_pack,
+    vector_key,
+    write_pack,
+)
 
 
 def test_vectors_outlive_the_process_bit_by_bit(tmp_path: Path) -> None:
@@ -112,3 +118,29 @@ def test_the_lock_goes_when_its_process_is_killed(tmp_path: Path) -> None:
     process.join()
     with VectorCache(tmp_path / "v.sqlite").exclusive():
         assert process.exitcode not in (0, None)
+
+
+def test_a_pack_brings_vectors_that_need_not_be_computed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    vectors = {
+        vector_key("passage", "m", f"text {n}"): rng.normal(size=8).astype(np.float32)
+        for n in range(5)
+    }
+    write_pack(tmp_path / "v.npz", "m", vectors)
+    cache = VectorCache(tmp_path / "cache.sqlite")
+    first = next(iter(vectors))
+    cache.put("m", {first: np.ones(8, np.float32)})
+    cache.include(tmp_path / "v.npz")
+    found = cache.all_of("m")
+    cache.close()
+    assert found.keys() == vectors.keys()
+    assert found[first].tolist() == [1.0] * 8  # what was there stays
+    for key in vectors.keys() - {first}:
+        np.testing.assert_allclose(found[key], vectors[key], atol=2e-3)
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04 torn"])
+def test_a_file_that_is_no_pack_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "v.npz").write_bytes(content)
+    with pytest.raises(VectorCacheError, match=r"v\.npz: cannot be read"):
+        read_pack(tmp_path / "v.npz")

@@ -1,28 +1,32 @@
 """The flight: one event loop in a background thread that carries out a run's plan.
 
 For each piece of work: take the lane (the system's limit), claim the unit in the store, only
-then call.  Units that another process claimed are watched: their scores are read when they
-arrive, and taken over when their process dies.
+then call.  Units that another process claimed are watched: they are done when their results are
+in the store, and taken over when their process dies.  Results live in the store alone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as WaitTimeout
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from itertools import dropwhile
+from typing import Any, TypeVar
 
+from pytest_touchstone.flight import lane as lanes_module
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
-from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.score import MEASURE_ERROR, Score, unscored
+from pytest_touchstone.storable import json_data
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.store.run import LostClaim, RunStore, Unit, Watch
 from pytest_touchstone.trace import Observation
@@ -31,13 +35,33 @@ T = TypeVar("T")
 Scores = Mapping[str, Score]
 _BEAT_EVERY_S = 1.0
 _WATCH_EVERY_S = 0.1
-_LOOK_FOR_THE_DEAD_EVERY_S = 1.0
-_STALLED_AFTER_S = 60.0
+_LOOK_AROUND_EVERY_S = 1.0
+_STALLED_AFTER_BEATS = 60
+# What a stop allows: all of it together ends a worker sooner than execnet's 5 s would kill it.
+_FINISH_WITHIN_S = 2.0
+_STORE_WITHIN_S = 1.0
+_CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
+_WINDOW = 32  # units looked at together, once other processes turned out to be at work
 
 
 class FlightError(Exception):
     """The flight cannot go on: the store failed, the loop is blocked, patience ran out."""
+
+
+@dataclass(slots=True)
+class _Crew:
+    """One system's calls: who makes them, and what is still to be done.
+
+    :ivar waiting: units that nobody here has tried to claim yet.
+    :ivar adopted: units taken over from a dead process: claimed already.
+    """
+
+    lane: Lane
+    waiting: deque[Unit] = field(default_factory=deque)
+    adopted: deque[Unit] = field(default_factory=deque)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Flight:
@@ -61,118 +85,173 @@ class Flight:
         patience: float,
         closers: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
-        self._lanes = lanes
         self._observer = observer
         self._run = run
         self._patience = patience
         self._closers = closers
-        self._pending = {name: deque[Work]() for name in lanes}
-        self._results: dict[Unit, Future[Scores]] = {}
-        for work in works:
-            self._pending[work.system].append(work)
-            self._results[_unit(work)] = Future()
-        self._foreign: dict[Unit, Work] = {}
-        self._taken_over: set[Unit] = set()
+        self._crews = {name: _Crew(lane) for name, lane in lanes.items()}
+        self._works = {_unit(work): work for work in works}
+        # What no measure wants to see is not paid for.
+        self._done = {unit for unit, work in self._works.items() if not work.measures}
+        for unit in self._works:
+            if unit not in self._done:
+                self._crews[unit.system].waiting.append(unit)
+        self._foreign: set[Unit] = set()
         self._in_flight = 0
         self._peak = 0
+        self._pulses = 0
         self._failure: BaseException | None = None
-        self._finished = threading.Event()
-        self._loop_beat = time.monotonic()
+        self._stopping = threading.Event()
+        self._over = threading.Event()
+        self._news = threading.Condition()  # something was done, or everything is over
+        self._landed = asyncio.Event()
         self._threads = DaemonThreads("touchstone-blocking")
-        self._loop = asyncio.new_event_loop()
-        self._main: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._fly, name="touchstone-flight", daemon=True)
+        self._heart = threading.Thread(target=self._beat, name="touchstone-beat", daemon=True)
 
     def start(self) -> None:
         """Put everything in flight."""
-        self._thread.start()
-        threading.Thread(target=self._beat, name="touchstone-beat", daemon=True).start()
+        if not self._stopping.is_set():
+            self._thread.start()
+            self._heart.start()
 
     def scores(self, case_id: str, system: str) -> Scores:
         """Wait for one case's scores, by measure name.
 
         :raises FlightError: when they will not come.
         """
-        future = self._results[Unit(case_id, system)]
+        unit = Unit(case_id, system)
+        if unit not in self._works:
+            raise FlightError(f"the plan has no case {case_id} for system {system!r}")
         deadline = time.monotonic() + self._patience
-        while not self._finished.is_set():
-            try:
-                return future.result(timeout=1.0)
-            except WaitTimeout:
-                self._raise_if_stalled()
+        with self._news:
+            while unit not in self._done:
+                if self._over.is_set():
+                    raise FlightError(self._why_unfinished()) from self._failure
                 if time.monotonic() > deadline:
                     raise FlightError(
                         f"no score for {case_id} within {self._patience:g} s;"
                         " the setting `patience` allows more"
-                    ) from None
-        if future.done() and not future.cancelled():
-            return future.result()
-        raise FlightError(self._why_unfinished()) from self._failure
+                    )
+                self._news.wait(1.0)
+        try:
+            return self._run.scores(unit)
+        except StoreError as error:
+            raise FlightError(str(error)) from error
 
     def drain(self) -> None:
-        """Wait until everything planned is done, by this process or another."""
-        while not self._finished.wait(timeout=1.0):
-            self._raise_if_stalled()
+        """Wait until everything planned is done, by this process or another, or stopped.
+
+        :raises FlightError: when it will not be.
+        """
+        while not self._over.wait(1.0):
+            pass
         if self._failure is not None:
             raise FlightError(self._why_unfinished()) from self._failure
 
     def stop(self) -> None:
-        """End early: cancel what is under way, wait for the end, but not for long."""
-        self._loop.call_soon_threadsafe(self._cancel)
-        self._finished.wait(timeout=_STOP_WITHIN_S)
+        """End early: start nothing new, give what is under way two seconds, store what came.
+
+        Returns after five seconds at most, whatever the systems do.
+        """
+        self._stopping.set()
+        if self._thread.ident is None:
+            self._end()
+        self._over.wait(_STOP_WITHIN_S)
 
     @property
     def peak_in_flight(self) -> int:
         """The most system calls that were in flight at once in this process."""
         return self._peak
 
-    # -- everything below runs on the flight's own thread ---------------------------------
+    # -- the flight's own thread ----------------------------------------------------------
 
     def _fly(self) -> None:
-        asyncio.set_event_loop(self._loop)
+        loop = asyncio.new_event_loop()
+        loop.set_default_executor(DaemonExecutor("touchstone-to-thread"))
+        deaf: set[asyncio.Task[Any]] = set()
         try:
-            self._main = self._loop.create_task(self._carry_out())
-            self._loop.run_until_complete(self._main)
-        except asyncio.CancelledError:
-            pass
+            _complete(loop, self._carry_out())
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            self._failure = error
-        finally:
-            for lane in self._lanes.values():
-                lane.close()
+            self._failure = self._failure or error
+        try:
+            deaf = _complete(loop, _cancel_the_rest())
+            if not deaf:
+                loop.close()
+            for crew in self._crews.values():
+                crew.lane.close()
             self._threads.close()
-            self._finished.set()
+        finally:
+            self._end()
+        if deaf:
+            # They ignore that they were told to end; nobody waits for this thread any more.
+            _complete(loop, _all_ended(deaf))
+            loop.close()
+
+    def _end(self) -> None:
+        with self._news:
+            self._over.set()
+            self._news.notify_all()
 
     async def _carry_out(self) -> None:
-        tasks = [asyncio.create_task(self._pulse()), asyncio.create_task(self._watch())]
+        self._mark_done(())
         try:
-            while any(self._pending.values()) or self._foreign:
-                await self._own_work()
-                while self._foreign and not any(self._pending.values()):
-                    await asyncio.sleep(_WATCH_EVERY_S)
-                    _raise_first_failure(tasks)
+            async with asyncio.TaskGroup() as group:
+                others = [group.create_task(self._pulse()), group.create_task(self._watch(group))]
+                for crew in self._crews.values():
+                    self._staff(crew, group)
+                await self._landed.wait()
+                for task in (*others, *self._at_work()):
+                    task.cancel()
         finally:
-            for task in tasks:
-                task.cancel()
             for close in self._closers:
-                await close()
+                # A client that cannot be closed takes nothing away from the results.
+                with contextlib.suppress(Exception):
+                    await asyncio.wait_for(close(), _CLOSE_WITHIN_S)
 
-    async def _own_work(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            for name, lane in self._lanes.items():
-                for _ in range(min(lane.limit, len(self._pending[name]))):
-                    group.create_task(self._consume(lane, self._pending[name]))
+    def _at_work(self) -> set[asyncio.Task[None]]:
+        return {task for crew in self._crews.values() for task in crew.tasks}
 
-    async def _consume(self, lane: Lane, pending: deque[Work]) -> None:
-        while pending:
-            work = pending.popleft()
-            unit = _unit(work)
-            if unit in self._taken_over or await _on_loop(self._run.claim(unit)):
-                await self._do(work, lane)
-            else:
-                self._foreign[unit] = work
+    def _staff(self, crew: _Crew, group: asyncio.TaskGroup) -> None:
+        """As many tasks as the lane allows and the work needs, and no more."""
+        places = crew.lane.limit - len(crew.tasks)
+        for _ in range(min(places, len(crew.waiting) + len(crew.adopted))):
+            task = group.create_task(self._work_off(crew))
+            crew.tasks.add(task)
+            task.add_done_callback(crew.tasks.discard)
 
-    async def _do(self, work: Work, lane: Lane) -> None:
+    async def _work_off(self, crew: _Crew) -> None:
+        while (unit := await self._next(crew)) is not None:
+            await self._do(unit, crew.lane)
+
+    async def _next(self, crew: _Crew) -> Unit | None:
+        """A unit that is claimed for this process, or ``None`` where there is none left."""
+        async with crew.claiming:
+            while not self._stopping.is_set():
+                if crew.adopted:
+                    return crew.adopted.popleft()
+                window = self._window(crew.waiting)
+                if not window:
+                    return None
+                mine = await _written(self._run.claim(window))
+                taken = window if mine is None else window[: window.index(mine)]
+                self._foreign.update(unit for unit in taken if unit not in self._done)
+                if mine is not None:
+                    crew.waiting.extendleft(reversed(window[len(taken) + 1 :]))
+                    return mine
+        return None
+
+    def _window(self, waiting: deque[Unit]) -> list[Unit]:
+        """The next units to try; one alone, as long as this process seems to be alone."""
+        size = _WINDOW if self._foreign else 1
+        window: list[Unit] = []
+        while waiting and len(window) < size:
+            if (unit := waiting.popleft()) not in self._done:
+                window.append(unit)
+        return window
+
+    async def _do(self, unit: Unit, lane: Lane) -> None:
+        work = self._works[unit]
         self._in_flight += 1
         self._peak = max(self._peak, self._in_flight)
         try:
@@ -181,98 +260,97 @@ class Flight:
             self._in_flight -= 1
         scores = {measure.name: _measured(measure, work, seen) for measure in work.measures}
         try:
-            await _on_loop(self._run.record(work.case, seen, scores))
+            await _written(self._run.record(work.case, seen, scores), paid_for=True)
         except LostClaim:
-            self._foreign[_unit(work)] = work
+            if unit not in self._done:
+                self._foreign.add(unit)
         else:
-            self._resolve(_unit(work), scores)
+            self._mark_done([unit])
 
-    def _resolve(self, unit: Unit, scores: Scores) -> None:
-        future = self._results[unit]
-        if not future.done():
-            future.set_result(scores)
+    def _mark_done(self, units: Iterable[Unit]) -> None:
+        with self._news:
+            self._done.update(units)
+            self._foreign -= self._done
+            self._news.notify_all()
+        if len(self._done) == len(self._works):
+            self._landed.set()
 
     async def _pulse(self) -> None:
         while True:
-            self._loop_beat = time.monotonic()
-            await asyncio.sleep(_BEAT_EVERY_S)
+            self._pulses += 1
+            await asyncio.sleep(_BEAT_EVERY_S / 4)
 
-    async def _watch(self) -> None:
+    async def _watch(self, group: asyncio.TaskGroup) -> None:
+        """See what other processes do, until somebody wants the end."""
         watch = Watch()
         last_id = 0
-        arrived: dict[Unit, dict[str, Score]] = {}
-        looked_at = 0.0
-        while True:
+        looked_at = time.monotonic()
+        while not self._stopping.is_set():
             await asyncio.sleep(_WATCH_EVERY_S)
             if self._foreign:
-                last_id, found = await self._threads.run(self._run.scores_after, last_id)
-                for unit, measure, score in found:
-                    arrived.setdefault(unit, {})[measure] = score
-                self._take_arrived(arrived)
-            if time.monotonic() - looked_at >= _LOOK_FOR_THE_DEAD_EVERY_S:
+                last_id, units = await self._threads.run(self._run.done_after, last_id)
+                self._mark_done(unit for unit in units if unit in self._works)
+            if time.monotonic() - looked_at >= _LOOK_AROUND_EVERY_S:
                 looked_at = time.monotonic()
                 if await self._threads.run(self._run.stop_requested):
-                    self._cancel()
-                await self._take_over_from_the_dead(watch)
+                    self._stopping.set()
+                await self._adopt_orphans(watch, group)
+        if at_work := self._at_work():
+            await asyncio.wait(at_work, timeout=_FINISH_WITHIN_S)
+        self._landed.set()
 
-    def _take_arrived(self, arrived: dict[Unit, dict[str, Score]]) -> None:
-        # A unit's scores are stored in one transaction: they are all there or none is.
-        for unit in [unit for unit in arrived if unit in self._foreign]:
-            del self._foreign[unit]
-            self._resolve(unit, arrived[unit])
-        for unit in [unit for unit in arrived if self._results[unit].done()]:
-            del arrived[unit]
-
-    async def _take_over_from_the_dead(self, watch: Watch) -> None:
+    async def _adopt_orphans(self, watch: Watch, group: asyncio.TaskGroup) -> None:
         if not self._foreign:
             return
-        dead = watch.dead(await self._threads.run(self._run.beats))
+        dead = watch.dead(await self._threads.run(self._run.beats)) - {self._run.owner}
         if not dead:
             return
-        owners = await self._threads.run(self._run.owners, list(self._foreign))
-        for unit, (owner, state) in owners.items():
-            orphaned = state == "claimed" and owner in dead and unit in self._foreign
-            if orphaned and await _on_loop(self._run.take_over(unit, owner)):
-                self._taken_over.add(unit)
-                self._pending[unit.system].appendleft(self._foreign.pop(unit))
-
-    def _cancel(self) -> None:
-        if self._main is not None:
-            self._main.cancel()
+        orphans = await self._threads.run(self._run.orphans, frozenset(self._foreign), dead)
+        for unit, owner in orphans.items():
+            if await _written(self._run.take_over(unit, owner)):
+                self._foreign.discard(unit)
+                crew = self._crews[unit.system]
+                crew.adopted.append(unit)
+                self._staff(crew, group)
 
     # -- other threads --------------------------------------------------------------------
 
     def _beat(self) -> None:
-        # Not on the loop: a process that is merely busy is not dead.
-        while not self._finished.wait(timeout=_BEAT_EVERY_S):
-            try:
-                self._run.beat()
-            except StoreError:
-                return
+        """Show the other processes that this one lives, and see whether its loop does.
 
-    def _raise_if_stalled(self) -> None:
-        silent = time.monotonic() - self._loop_beat
-        if silent > _STALLED_AFTER_S and not self._finished.is_set():
-            frame = sys._current_frames().get(self._thread.ident or 0)
-            where = traceback.extract_stack(frame)[-1] if frame else None
-            at = f" at {where.filename}:{where.lineno} in {where.name}" if where else ""
-            raise FlightError(
-                f"the event loop has been blocked for {silent:.0f} s{at}: an `async def` system"
-                " must not block; make it a plain function, which runs in a thread"
-            )
+        Not on the loop: a process that is merely busy is not dead.  Still beats are counted, not
+        seconds: while the whole process is suspended, nothing stands still.
+        """
+        beat: Future[None] | None = None
+        seen, still = self._pulses, 0
+        while not self._over.wait(_BEAT_EVERY_S):
+            still = still + 1 if self._pulses == seen else 0
+            seen = self._pulses
+            if still >= _STALLED_AFTER_BEATS:
+                self._failure = FlightError(_stalled(self._thread.ident, still * _BEAT_EVERY_S))
+                self._stopping.set()
+                self._end()
+            if beat is None or beat.done():
+                try:
+                    beat = self._run.beat()
+                except StoreError:
+                    return  # closed: the run is over
 
     def _why_unfinished(self) -> str:
-        if self._failure is not None:
-            error = self._failure
-            if isinstance(error, BaseExceptionGroup):
-                error = error.exceptions[0]
-            return f"{type(error).__name__}: {error}"
-        return "the run was stopped before this case was scored"
+        error = self._failure
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if error is None:
+            return "the run was stopped before this case was scored"
+        if isinstance(error, FlightError | StoreError):
+            return str(error)
+        return f"{type(error).__name__}: {error}"
 
 
 def _measured(measure: Measure, work: Work, seen: Observation) -> Score:
     try:
-        return measure.score(work.case, seen)
+        score = measure.score(work.case, seen)
+        return replace(score, detail=json_data(score.detail, "detail"))
     except Exception as error:  # noqa: BLE001 - a broken measure must not end the run
         return unscored(MEASURE_ERROR, f"{measure.name} raised {type(error).__name__}: {error}")
 
@@ -281,11 +359,65 @@ def _unit(work: Work) -> Unit:
     return Unit(work.case.id, work.system, work.repeat, work.mode)
 
 
-async def _on_loop(future: Future[T]) -> T:
-    return await asyncio.wrap_future(future)
+async def _written(future: Future[T], *, paid_for: bool = False) -> T:
+    """The result of a write, waited for on the loop.
+
+    :param paid_for: who is cancelled while waiting does not take the write back, and waits a
+        moment longer for it.
+    """
+    waiting = asyncio.wrap_future(future)
+    if not paid_for:
+        return await waiting
+    try:
+        return await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        await asyncio.wait({waiting}, timeout=_STORE_WITHIN_S)
+        raise
 
 
-def _raise_first_failure(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        if task.done() and not task.cancelled() and (error := task.exception()):
-            raise error
+def _complete(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run the loop until the coroutine is done, whatever a system does to it.
+
+    ``SystemExit`` in a task that a system started stops the loop; whoever awaits that task gets
+    it as well, so that the loop can simply go on.
+    """
+    task = loop.create_task(coroutine)
+    while not task.done():
+        try:
+            loop.run_until_complete(task)
+        except (SystemExit, KeyboardInterrupt):
+            if task.done():
+                raise
+    return task.result()
+
+
+async def _cancel_the_rest() -> set[asyncio.Task[Any]]:
+    """End what is left on the loop; the tasks that do not let themselves be ended."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    deaf: set[asyncio.Task[Any]] = set()
+    if rest:
+        _, deaf = await asyncio.wait(rest, timeout=_CLOSE_WITHIN_S)
+    with contextlib.suppress(TimeoutError):
+        loop = asyncio.get_running_loop()
+        await asyncio.wait_for(loop.shutdown_asyncgens(), _CLOSE_WITHIN_S)
+    return deaf
+
+
+async def _all_ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    await asyncio.wait(tasks)
+
+
+def _stalled(thread: int | None, seconds: float) -> str:
+    frame = sys._current_frames().get(thread or 0)
+    stack = traceback.extract_stack(frame) if frame else []
+    # A system's own code comes right after the lane that calls it; deeper down are libraries.
+    below = list(dropwhile(lambda line: line.filename != lanes_module.__file__, stack))
+    own = [line for line in below if line.filename != lanes_module.__file__]
+    where = own[:1] or stack[-1:]
+    at = "".join(f" at {line.filename}:{line.lineno} in {line.name}" for line in where)
+    return (
+        f"the event loop has been blocked for {seconds:.0f} s{at}: an `async def` system"
+        " must not block; make it a plain function, which runs in a thread"
+    )

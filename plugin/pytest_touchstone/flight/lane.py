@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sysconfig
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pytest_touchstone.flight.threads import DaemonThreads
@@ -30,21 +32,28 @@ class Lane:
 
     A plain function runs in a daemon thread, one call at a time unless the settings say that it
     is thread-safe; ``async def`` runs on the loop.  A call that is still running after its
-    deadline, and after it was told to stop, is a *hang*: its thread is left behind, and after
-    three hangs the system is not asked any more.
+    deadline, and after it was told to stop, is a *hang*: it is left behind, the next call gets a
+    fresh thread, and after three hangs the system is not asked any more.
 
-    :param workers: processes of this run; an asynchronous system's limit is shared among them.
+    :param workers: processes of this run, which share out a system's concurrency: each gets its
+        part rounded down, but at least 1.
     """
 
     def __init__(self, system: Loaded, *, workers: int = 1) -> None:
         self.system = system
-        self.is_async = _is_async(system.ask)
-        if self.is_async:
-            self.limit = max(1, (system.concurrency or _ASYNC_CALLS_IN_FLIGHT) // workers)
+        functions = [system.ask, *([system.retrieve] if system.retrieve else [])]
+        self.is_async = all(is_async(function) for function in functions)
+        if system.concurrency is None and not self.is_async:
+            self.limit = 1
         else:
-            self.limit = system.concurrency or 1
+            self.limit = max(1, (system.concurrency or _ASYNC_CALLS_IN_FLIGHT) // workers)
         self._threads = DaemonThreads(f"touchstone-{system.name}")
-        self._hangs = 0
+        self._deaf = 0
+
+    @property
+    def hangs(self) -> int:
+        """Calls that were left behind."""
+        return self._threads.abandoned + self._deaf
 
     @property
     def notice(self) -> str | None:
@@ -65,10 +74,12 @@ class Lane:
         :param check: turns what the system returned into a value, or raises ``InvalidAnswer``.
         :raises SystemFailed: for an exception, a deadline, or a result that is no answer.
         """
-        if self._hangs >= HANGS_TOLERATED:
-            message = f"not asked: the system hung {self._hangs} times before"
+        if (hangs := self.hangs) >= HANGS_TOLERATED:
+            message = f"not asked: the system hung {hangs} times before"
             raise SystemFailed(SystemFault("given_up", message))
         task = asyncio.ensure_future(self._guarded(function, args))
+        # Whatever a call ends with that nobody waits for any more is nobody's business.
+        task.add_done_callback(lambda late: late.cancelled() or late.exception())
         try:
             done, _ = await asyncio.wait({task}, timeout=self.system.timeout)
         except asyncio.CancelledError:
@@ -89,40 +100,59 @@ class Lane:
 
     async def _guarded(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         try:
-            if _is_async(function):
+            if is_async(function):
                 return await function(*args)
             result = await self._threads.run(function, *args)
-            return await result if isinstance(result, Awaitable) else result
-        except asyncio.CancelledError:
-            raise
+            return await result if inspect.isawaitable(result) else result
+        except GeneratorExit:
+            raise  # the loop is gone
+        except asyncio.CancelledError as error:
+            # Only from outside does it mean that this call shall end; a system may raise it too.
+            here = asyncio.current_task()
+            if here is None or here.cancelling():
+                raise
+            raise SystemFailed(SystemFault("exception", described(error))) from error
         except BaseException as error:  # a system may raise anything, SystemExit included
-            raise SystemFailed(SystemFault("exception", _described(error))) from error
+            raise SystemFailed(SystemFault("exception", described(error))) from error
 
     async def _abandon(self, task: asyncio.Task[Any]) -> None:
-        # Whatever it ends with later is nobody's business any more.
-        task.add_done_callback(lambda late: late.cancelled() or late.exception())
         task.cancel()
-        if not self.is_async:
-            self._hangs += 1
-            return
-        done, _ = await asyncio.wait({task}, timeout=_GRACE_S)
-        if not done:
-            self._hangs += 1
+        await asyncio.wait({task}, timeout=_GRACE_S)
+        self._deaf += not task.done()
 
 
-def _is_async(function: Callable[..., Any]) -> bool:
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to await."""
     call = getattr(function, "__call__", None)  # noqa: B004 - its kind, not whether it exists
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
-def _described(error: BaseException) -> str:
+def described(error: BaseException) -> str:
     """``ValueError: too long (app.py:42 in ask)``: what, and where in the system's own code."""
-    text = str(error).strip()
-    first = text.splitlines()[0] if text else ""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = ""
-    if len(frames) > 1:
-        last = frames[-1]
-        name = last.filename.replace("\\", "/").rsplit("/", 1)[-1]
-        where = f" ({name}:{last.lineno} in {last.name})"
-    return f"{type(error).__name__}: {first}{where}" if first else f"{type(error).__name__}{where}"
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    try:
+        text = str(error).strip()
+    except Exception:  # noqa: BLE001 - an exception's own text may be broken as well
+        text = ""
+    first = f": {text.splitlines()[0]}" if text else ""
+    return f"{type(error).__name__}{first}{_where(error)}"
+
+
+def _where(error: BaseException) -> str:
+    """The innermost line that is neither ours nor a library's, else the innermost of all."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).parent != _HERE
+    ]
+    own = [frame for frame in frames if not _LIBRARY.intersection(Path(frame.filename).parents)]
+    own = [frame for frame in own if "site-packages" not in Path(frame.filename).parts]
+    if not frames:
+        return ""
+    last = (own or frames)[-1]
+    return f" ({Path(last.filename).name}:{last.lineno} in {last.name})"
+
+
+_HERE = Path(__file__).parent
+_LIBRARY = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}

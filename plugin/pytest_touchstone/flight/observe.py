@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from pytest_touchstone.corpus import FilterError
 from pytest_touchstone.flight.lane import Lane, SystemFailed
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure, Need
+from pytest_touchstone.storable import storable
 from pytest_touchstone.systems.protocol import Session, as_answer, as_retrieval
 from pytest_touchstone.trace import (
     Answer,
@@ -23,6 +26,7 @@ from pytest_touchstone.trace import (
 
 Count = Callable[[Filters], Awaitable[int | None]]
 Price = Callable[[Sequence[Usage] | None], tuple[float | None, str | None]]
+_LONGEST_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class Observer:
     """Asks systems and notes what the measures need.
 
     :param count: how many chunks filters select; ``None`` where no collection is configured.
+        Where it fails, the measures read that it was not counted.
     :param price: US dollars of an answer's usage, or ``None`` and the reason.
     :param redact: takes secrets out of a fault's message.
     """
@@ -56,7 +61,9 @@ class Observer:
 
     async def observe(self, work: Work, lane: Lane) -> Observation:
         """Ask the turns that are needed, oldest first, in one session."""
-        session = Session(f"{work.case.id}/{work.system}/{work.repeat}")
+        # Never used twice: a system may keep what it knows of a session beyond this run.
+        name = f"{work.case.id}/{work.system}/{work.repeat}/{work.mode}/{uuid.uuid4().hex[:8]}"
+        session = Session(name)
         retrieve_only = work.needs <= {"passages"} and lane.system.retrieve is not None
         turns = [
             await self._turn(index, messages, session, lane, retrieve_only)
@@ -83,7 +90,7 @@ class Observer:
             else:
                 answer = await lane.call(lane.system.ask, as_answer, messages, session)
         except SystemFailed as error:
-            fault = SystemFault(error.fault.kind, self.redact(error.fault.message))
+            fault = SystemFault(error.fault.kind, self._readable(error.fault.message))
         duration = (time.perf_counter() - start) * 1000
         if answer is not None and not retrieve_only and not answer.text.strip():
             fault = SystemFault("empty_answer", "the answer's text is empty")
@@ -95,10 +102,22 @@ class Observer:
     async def _facts(self, work: Work, last: Turn) -> Facts:
         gold = work.case.filters
         found = last.answer.filters if last.answer is not None else None
-        return Facts(
-            None if gold is None else await self.count(gold),
-            None if found is None else await self.count(found),
-        )
+        return Facts(await self._matches(gold), await self._matches(found))
+
+    async def _matches(self, filters: Filters | None) -> int | None:
+        if filters is None:
+            return None
+        try:
+            return await self.count(filters)
+        except FilterError:
+            return 0  # a system may infer what no collection can evaluate: it selects nothing
+        except Exception:  # noqa: BLE001 - a collection out of reach must not end the run
+            return None
+
+    def _readable(self, message: str) -> str:
+        """A fault's message without secrets, storable, and of bounded length, in this order."""
+        text = storable(self.redact(message))
+        return text if len(text) <= _LONGEST_MESSAGE else f"{text[: _LONGEST_MESSAGE - 1]}…"
 
 
 def conversation(case: Case, *, every_labelled: bool) -> list[tuple[int, tuple[Message, ...]]]:

@@ -10,64 +10,118 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_Job = tuple[Future[Any], Callable[[], Any]]
 
 
 class DaemonThreads:
-    """Threads that are reused while they return and abandoned when they hang."""
+    """Threads that are reused while they return and abandoned when they hang.
+
+    :ivar abandoned: calls that were still running when somebody stopped waiting for them.
+    """
 
     def __init__(self, name: str) -> None:
+        self.abandoned = 0
         self._name = name
         self._idle: list[_Worker] = []
+        self._closed = False
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         """The function's result.  Cancelling the call abandons its thread, not the process."""
         worker = self._idle.pop() if self._idle else _Worker(self._name)
-        future: Future[T] = worker.submit(function, args)
+        future: Future[T] = Future()
+        worker.jobs.put((future, lambda: function(*args)))
         try:
-            result = await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            worker.retire()
-            raise
-        except BaseException:
-            self._idle.append(worker)
-            raise
-        self._idle.append(worker)
-        return result
+            return await asyncio.wrap_future(future)
+        finally:
+            self.abandoned += future.running()
+            if future.done() and not self._closed:
+                self._idle.append(worker)
+            else:
+                worker.jobs.put(None)
 
     def close(self) -> None:
         """Let idle threads end; those that still run end when their call returns."""
+        self._closed = True
         while self._idle:
-            self._idle.pop().retire()
+            self._idle.pop().jobs.put(None)
+
+
+class DaemonExecutor(ThreadPoolExecutor):
+    """The loop's default executor, for systems that call ``asyncio.to_thread``.
+
+    Like the standard one it runs at most so many calls at once, in threads that are reused; but
+    nobody joins its threads, so that a call that hangs in one does not keep the process alive.
+    """
+
+    def __init__(self, name: str, *, most: int = 32) -> None:
+        super().__init__(max_workers=1)  # of its own threads, none of which is ever started
+        self._name = name
+        self._free = most
+        self._idle = threading.Semaphore(0)
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Run the function in a thread, as soon as one is free."""
+        future: Future[T] = Future()
+        self._jobs.put((future, lambda: fn(*args, **kwargs)))
+        with self._lock:
+            if not self._idle.acquire(blocking=False) and self._free:
+                self._free -= 1
+                threading.Thread(target=self._work, name=self._name, daemon=True).start()
+        return future
+
+    def shutdown(
+        self,
+        wait: bool = True,  # noqa: ARG002 - the signature of all executors
+        *,
+        cancel_futures: bool = False,  # noqa: ARG002
+    ) -> None:
+        """Let the threads end when they are idle; waits for none."""
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            _carry_out(*job)
+            del job
+        self._jobs.put(None)  # for the next thread
+
+    def _next(self) -> _Job | None:
+        try:
+            return self._jobs.get_nowait()
+        except queue.Empty:
+            self._idle.release()
+            return self._jobs.get()
 
 
 class _Worker:
     def __init__(self, name: str) -> None:
-        self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[..., Any], Any] | None]
-        self._jobs = queue.SimpleQueue()
+        self.jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         threading.Thread(target=self._loop, name=name, daemon=True).start()
 
-    def submit(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Future[Any]:
-        future: Future[Any] = Future()
-        self._jobs.put((future, function, args))
-        return future
-
-    def retire(self) -> None:
-        self._jobs.put(None)
-
     def _loop(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            future, function, args = job
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                result = function(*args)
-            except BaseException as error:  # noqa: BLE001 - it belongs to the caller
-                future.set_exception(error)
-            else:
-                future.set_result(result)
+        while (job := self.jobs.get()) is not None:
+            _carry_out(*job)
             # Nothing of a finished call may live on in an idle thread.
-            del job, future, function, args
+            del job
+
+
+def _carry_out(future: Future[Any], function: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = function()
+    except (StopIteration, GeneratorExit) as error:
+        # They steer coroutines: asyncio's futures take no StopIteration (whoever waits would wait
+        # for ever), and GeneratorExit would end the one that waits.
+        failure = RuntimeError(f"the function raised {type(error).__name__}")
+        failure.__cause__ = error
+        future.set_exception(failure)
+    except BaseException as error:  # noqa: BLE001 - it belongs to the caller
+        future.set_exception(error)
+    else:
+        future.set_result(result)

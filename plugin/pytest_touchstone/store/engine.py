@@ -1,8 +1,10 @@
 """Connections to the store: many readers, one writer thread, never the event loop.
 
-SQLite runs in WAL mode; every write transaction starts with ``BEGIN IMMEDIATE``, because a
-transaction that reads first and writes later fails at once with "database is locked" when
-another process wrote in between (https://www.sqlite.org/lang_transaction.html).
+All processes write one after the other, so that ids grow in the order in which rows become
+visible and a read within a write transaction cannot be overtaken.  SQLite, in WAL mode, gives
+that by ``BEGIN IMMEDIATE``; a transaction that reads first and writes later would fail at once
+with "database is locked" when another process wrote in between
+(https://www.sqlite.org/lang_transaction.html).  PostgreSQL gives it by an advisory lock.
 """
 
 from __future__ import annotations
@@ -15,13 +17,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy
-from sqlalchemy.engine import Connection, Engine, make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from pytest_touchstone.store.tables import metadata
 
 T = TypeVar("T")
 _LOCK_PATIENCE_S = 60
+_ADVISORY_LOCK = 0x70C4570E  # any number that nobody else is likely to lock
+_READ = "touchstone_read"
+_FORMS = "write `sqlite:///folder/file.sqlite` or `postgresql+psycopg://user@host/database`"
 
 
 class StoreError(Exception):
@@ -31,24 +36,24 @@ class StoreError(Exception):
 class Store:
     """A database that several processes share.
 
-    :param url: SQLAlchemy URL (``sqlite:///file`` or ``postgresql+psycopg://...``).
+    :param url: SQLAlchemy URL of a SQLite file or a PostgreSQL database.
     :param create: make missing folders, file and tables; otherwise a missing SQLite file is
         an error (a reader must never leave an empty store behind).
     :raises StoreError: where it cannot be opened.
     """
 
     def __init__(self, url: str, *, create: bool = True) -> None:
-        self._where = make_url(url).render_as_string(hide_password=True)
         try:
-            self._engine = _open(url, create=create)
-            if create:
-                with self._engine.begin() as connection:
-                    metadata.create_all(connection)
-        except (SQLAlchemyError, OSError) as error:
-            raise StoreError(f"store {self._where}: {_first_line(error)}") from error
+            parsed = make_url(url)
+        except (SQLAlchemyError, ValueError):
+            # The URL is not repeated: where it cannot be read, its password cannot be hidden.
+            raise StoreError(f"store: its URL cannot be read; {_FORMS}") from None
+        self._where = parsed.set(query={}).render_as_string(hide_password=True)
+        self._engine = self._open(parsed, create=create)
         self._jobs: queue.SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None]
         self._jobs = queue.SimpleQueue()
         self._closed = False
+        self._closing = threading.Lock()
         self._writer = threading.Thread(
             target=self._write_loop, name="touchstone-store", daemon=True
         )
@@ -57,67 +62,136 @@ class Store:
     def write(self, job: Callable[[Connection], T]) -> Future[T]:
         """Run ``job`` in a transaction of its own on the writer thread.
 
-        The future fails with :class:`StoreError` where the database refuses.
+        The future fails with :class:`StoreError` where the database refuses, and with the job's
+        own exception where it raises one; then nothing of it is written.
+
+        :raises StoreError: where the store is closed.
         """
-        if self._closed:
-            raise StoreError(f"store {self._where}: is closed")
         future: Future[T] = Future()
-        self._jobs.put((job, future))
+        with self._closing:
+            if self._closed:
+                raise self._error("is closed")
+            self._jobs.put((job, future))
         return future
 
     def read(self, job: Callable[[Connection], T]) -> T:
-        """Run ``job`` on a connection of the calling thread."""
+        """Run ``job`` on a connection of the calling thread; it sees one state of the store.
+
+        :raises StoreError: where the database refuses or the store is closed.
+        """
+        if self._closed:
+            raise self._error("is closed")
+        options: dict[str, Any] = {_READ: True}
+        if self._engine.dialect.name == "postgresql":
+            options["isolation_level"] = "REPEATABLE READ"
         try:
-            with self._engine.connect().execution_options(touchstone_read=True) as connection:
+            with self._engine.connect().execution_options(**options) as connection:
                 return job(connection)
         except SQLAlchemyError as error:
-            raise StoreError(f"store {self._where}: {_first_line(error)}") from error
+            raise self._error(_first_line(error)) from error
 
     def close(self) -> None:
         """Finish what was submitted, then close all connections."""
-        if not self._closed:
+        with self._closing:
+            if self._closed:
+                return
             self._closed = True
             self._jobs.put(None)
-            self._writer.join()
-            self._engine.dispose()
+        self._writer.join()
+        self._engine.dispose()
+
+    def _open(self, url: URL, *, create: bool) -> Engine:
+        try:
+            engine = _engine(url, create=create)
+        except ImportError as error:
+            raise self._error(f"its driver is not installed: {error}") from None
+        except (SQLAlchemyError, OSError) as error:
+            raise self._error(_first_line(error)) from error
+        try:
+            with engine.connect().execution_options(**{_READ: not create}) as connection:
+                if create:
+                    metadata.create_all(connection)
+                _check_columns(connection)
+                connection.commit()
+        except (SQLAlchemyError, OSError) as error:
+            engine.dispose()
+            raise self._error(_first_line(error)) from error
+        return engine
+
+    def _error(self, message: str) -> StoreError:
+        return StoreError(f"store {self._where}: {message}")
 
     def _write_loop(self) -> None:
+        failed: str | None = None
         while (entry := self._jobs.get()) is not None:
             job, future = entry
             if not future.set_running_or_notify_cancel():
+                continue
+            if failed and self._closed:
+                # Every further try may wait a minute for a lock, and somebody waits for the end.
+                future.set_exception(self._error(failed))
                 continue
             try:
                 with self._engine.begin() as connection:
                     result = job(connection)
             except SQLAlchemyError as error:
-                failure = StoreError(f"store {self._where}: {_first_line(error)}")
+                failed = _first_line(error) if isinstance(error, OperationalError) else None
+                failure = self._error(_first_line(error))
                 failure.__cause__ = error
                 future.set_exception(failure)
-            except Exception as error:  # noqa: BLE001 - belongs to whoever waits for the job
+            except BaseException as error:  # noqa: BLE001 - belongs to whoever waits for the job
                 future.set_exception(error)
             else:
+                failed = None
                 future.set_result(result)
 
 
-def _open(url: str, *, create: bool) -> Engine:
-    parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        return sqlalchemy.create_engine(parsed)
-    if parsed.database is None or parsed.database == ":memory:":
-        raise OSError("must be a file: processes meet in it")
-    file = Path(parsed.database)
+def _engine(url: URL, *, create: bool) -> Engine:
+    backend = url.get_backend_name()
+    if backend == "sqlite":
+        return _sqlite(url, create=create)
+    if backend != "postgresql":
+        raise OSError(f"{backend} is not supported; {_FORMS}")
+    engine = sqlalchemy.create_engine(url, pool_pre_ping=True)
+    sqlalchemy.event.listen(engine, "connect", _configure_postgresql)
+    sqlalchemy.event.listen(engine, "begin", _begin_postgresql)
+    return engine
+
+
+def _sqlite(url: URL, *, create: bool) -> Engine:
+    if not url.database or url.database.startswith((":memory:", "file:")):
+        raise OSError("must be the path of a file: processes meet in it")
+    file = Path(url.database)
     if create:
         file.parent.mkdir(parents=True, exist_ok=True)
     elif not file.exists():
         raise OSError("there is no such file")
-    engine = sqlalchemy.create_engine(parsed, connect_args={"timeout": _LOCK_PATIENCE_S})
+    engine = sqlalchemy.create_engine(url, connect_args={"timeout": _LOCK_PATIENCE_S})
     sqlalchemy.event.listen(engine, "connect", _configure_sqlite)
-    sqlalchemy.event.listen(engine, "begin", _begin_immediate)
+    sqlalchemy.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
+def _check_columns(connection: Connection) -> None:
+    """Refuse a database that another version made: the first write would fail in mid-run.
+
+    :raises OSError: naming the first table that lacks something.
+    """
+    inspector = sqlalchemy.inspect(connection)
+    there = set(inspector.get_table_names())
+    for table in metadata.sorted_tables:
+        if table.name not in there:
+            raise OSError(f"has no table {table.name}; it holds no evaluation")
+        found = {column["name"] for column in inspector.get_columns(table.name)}
+        if missing := [column.name for column in table.columns if column.name not in found]:
+            raise OSError(
+                f"was made by another version of pytest-touchstone ({table.name} lacks"
+                f" {', '.join(missing)}); move it away, or name another one"
+            )
+
+
 def _configure_sqlite(connection: Any, _record: Any) -> None:
-    # The driver's own transaction control would begin too late; see `_begin_immediate`.
+    # The driver's own transaction control would begin too late; see `_begin_sqlite`.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
@@ -126,9 +200,24 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _begin_immediate(connection: Connection) -> None:
-    readonly = connection.get_execution_options().get("touchstone_read", False)
-    connection.exec_driver_sql("BEGIN" if readonly else "BEGIN IMMEDIATE")
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN" if _only_reads(connection) else "BEGIN IMMEDIATE")
+
+
+def _configure_postgresql(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"SET lock_timeout = '{_LOCK_PATIENCE_S}s'")
+    cursor.close()
+    connection.commit()
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    if not _only_reads(connection):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
+
+
+def _only_reads(connection: Connection) -> bool:
+    return bool(connection.get_execution_options().get(_READ, False))
 
 
 def _first_line(error: BaseException) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ from pytest_touchstone.report.rows import (
 )
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store
+
+_AT_ONCE = 500  # parameters of one query; SQLite's limit is 999 in older versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,9 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
     row = run.mappings().first()
     if row is None:
         return None
-    questions = _all(connection, tables.questions, run_id)
+    asked = _all(connection, tables.questions, run_id)
+    questions = tuple(_question(question) for question in asked)
+    digests = {ref.digest for question in questions for ref in question.passages}
     notes: dict[str, dict[str, Any]] = {}
     for note in _all(connection, tables.notes, run_id):
         notes.setdefault(note["kind"], {})[note["key"]] = json.loads(note["value"])
@@ -61,9 +65,9 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
             PlanRow(p["case_id"], p["system"], p["measure"], p["repeat"], p["mode"])
             for p in _all(connection, tables.plan, run_id)
         ),
-        questions=tuple(_question(question) for question in questions),
+        questions=questions,
         scores=tuple(_score(score) for score in _all(connection, tables.scores, run_id)),
-        passages=_passages(connection, questions),
+        passages=_passages(connection, digests),
         notes=notes,
     )
 
@@ -128,14 +132,14 @@ def _score(row: RowMapping) -> ScoreRow:
     )
 
 
-def _passages(connection: Connection, questions: list[RowMapping]) -> dict[str, StoredPassage]:
-    digests = {
-        source["digest"] for row in questions for source in json.loads(row["sources"] or "[]")
-    }
+def _passages(connection: Connection, digests: Iterable[str]) -> dict[str, StoredPassage]:
+    """The passages with these digests, and no others: all runs of a store share the table."""
+    wanted = sorted(digests)
     found = {}
-    # Other runs' passages stay where they are: this table is shared by all runs of a store.
-    for row in connection.execute(sa.select(tables.passages)).mappings():
-        if row["digest"] in digests:
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        query = sa.select(tables.passages).where(tables.passages.c.digest.in_(some))
+        for row in connection.execute(query).mappings():
             found[row["digest"]] = StoredPassage(row["text"], json.loads(row["metadata"]))
     return found
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -23,11 +24,14 @@ from sqlalchemy.engine import Connection, RowMapping
 from pytest_touchstone.gold import Case, case_to_json
 from pytest_touchstone.report.rows import PlanRow
 from pytest_touchstone.score import Score
+from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
-from pytest_touchstone.store.engine import Store
+from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.trace import Observation, Passage, Turn
 
 DEAD_AFTER_S = 10.0
+_LONGEST_LOOK_S = 2.0
+_CLAIMED, _DONE = "claimed", "done"
 
 
 def now() -> str:
@@ -64,11 +68,11 @@ class Unit:
 
 
 class LostClaim(Exception):  # noqa: N818 - not an error of anybody's making
-    """Another process took this piece of work over and has its result."""
+    """Another process took this piece of work over, or it is done already."""
 
 
 class RunStore:
-    """One process's view of one run.
+    """One process's view of one run.  Whatever returns a future fails with ``StoreError``.
 
     :param owner: unique to this process; its beat keeps the process's claims alive.
     """
@@ -78,10 +82,17 @@ class RunStore:
         self.run_id = run_id
         self.owner = owner
 
+    # -- the run as a whole ---------------------------------------------------------------
+
     def begin(
         self, start: RunStart, cases: Sequence[Case], plan: Iterable[PlanRow]
     ) -> Future[None]:
-        """Write the run, its gold questions and its plan; a second process changes nothing."""
+        """Write the run, its gold questions and its plan, and show that this process lives.
+
+        A second process of the run changes nothing of what the first wrote; the future fails
+        with :class:`StoreError` where it brings other gold questions.
+        """
+        run = asdict(start) | {"config": _json(start.config), "num_questions": len(cases)}
         case_rows = [
             {
                 "run_id": self.run_id,
@@ -94,76 +105,127 @@ class RunStore:
         plan_rows = [{"run_id": self.run_id, **asdict(planned)} for planned in plan]
 
         def job(connection: Connection) -> None:
-            run = asdict(start) | {"config": _json(start.config), "num_questions": len(cases)}
-            _insert_new(connection, tables.runs, [run | {"stop": 0}])
-            _insert_new(connection, tables.cases, case_rows)
-            _insert_new(connection, tables.plan, plan_rows)
             worker = {"owner": self.owner, "run_id": self.run_id, "beat": 0}
+            runs = tables.runs.c
+            query = sa.select(runs.dataset_sha256, runs.num_questions).where(runs.id == self.run_id)
+            if (first := connection.execute(query).first()) is None:
+                connection.execute(sa.insert(tables.runs), run | {"stop": 0})
+                _insert_new(connection, tables.cases, case_rows)
+                _insert_new(connection, tables.plan, plan_rows)
+            elif tuple(first) != (start.dataset_sha256, len(cases)):
+                raise StoreError(
+                    f"run {self.run_id}: this process has other gold questions than the run's"
+                    f" first one ({start.dataset_path} changed meanwhile?)"
+                )
             _insert_new(connection, tables.workers, [worker])
+
+        return self._store.write(job)
+
+    def note(self, kind: str, key: str, value: Any) -> Future[None]:
+        """Keep something that the run learned; the first process to say it is believed."""
+        row = {"run_id": self.run_id, "kind": kind, "key": storable(key), "value": _json(value)}
+        return self._store.write(lambda connection: _insert_new(connection, tables.notes, [row]))
+
+    def request_stop(self) -> Future[None]:
+        """Ask all processes of the run to end early."""
+        statement = sa.update(tables.runs).where(tables.runs.c.id == self.run_id).values(stop=1)
+        return self._set(statement)
+
+    def stop_requested(self) -> bool:
+        """Whether somebody asked the run to end early."""
+        query = sa.select(tables.runs.c.stop).where(tables.runs.c.id == self.run_id)
+        return bool(self._store.read(lambda connection: connection.execute(query).scalar()))
+
+    def finish(self) -> Future[None]:
+        """Stamp the run as finished; the first stamp stays."""
+        runs = tables.runs.c
+        statement = (
+            sa.update(tables.runs)
+            .where(runs.id == self.run_id, runs.finished_at.is_(None))
+            .values(finished_at=now())
+        )
+        return self._set(statement)
+
+    # -- claims ---------------------------------------------------------------------------
+
+    def claim(self, units: Sequence[Unit]) -> Future[Unit | None]:
+        """Claim the first of the units that nobody has or had, and no other.
+
+        ``None`` where there is none: all of them are other processes' work.
+        """
+        keys = {unit.key(self.run_id): unit for unit in units}
+
+        def job(connection: Connection) -> Unit | None:
+            calls = tables.calls
+            query = sa.select(calls.c.key).where(calls.c.key.in_(keys))
+            # One unit alone is simply tried.
+            taken = set(connection.execute(query).scalars()) if len(keys) > 1 else set()
+            claim = _new(connection.dialect.name, calls).returning(calls.c.key)
+            for key, unit in keys.items():
+                if key in taken:
+                    continue
+                row = {"key": key, "kind": "answer", "owner": self.owner}
+                row |= {"state": _CLAIMED, "created_at": now()}
+                if connection.execute(claim, row).first() is not None:
+                    return unit
+            return None
 
         return self._store.write(job)
 
     def beat(self) -> Future[None]:
         """Show that this process lives."""
-        statement = (
-            sa.update(tables.workers)
-            .where(tables.workers.c.owner == self.owner)
-            .values(beat=tables.workers.c.beat + 1)
+        return self._set(_BEAT, its_owner=self.owner)
+
+    def beats(self) -> dict[str, int]:
+        """The beat counter of every process of the run."""
+        workers = tables.workers.c
+        query = sa.select(workers.owner, workers.beat).where(workers.run_id == self.run_id)
+        return self._store.read(
+            lambda connection: {row.owner: row.beat for row in connection.execute(query)}
         )
-        return self._store.write(lambda connection: _run(connection, statement))
 
-    def claim(self, unit: Unit) -> Future[bool]:
-        """Whether the unit is now this process's to do (``False``: another has or had it)."""
-        row = {
-            "key": unit.key(self.run_id),
-            "kind": "answer",
-            "owner": self.owner,
-            "state": "claimed",
-            "created_at": now(),
-        }
-
-        def job(connection: Connection) -> bool:
-            insert = _insert(connection, tables.calls).values(row).on_conflict_do_nothing()
-            return connection.execute(insert.returning(tables.calls.c.key)).first() is not None
-
-        return self._store.write(job)
+    def orphans(self, units: Collection[Unit], dead: Collection[str]) -> dict[Unit, str]:
+        """Those of the units that a dead process still holds, with its name."""
+        calls = tables.calls.c
+        query = sa.select(calls.key, calls.owner).where(
+            calls.state == _CLAIMED, calls.owner.in_(dead)
+        )
+        held = self._store.read(
+            lambda connection: {row.key: row.owner for row in connection.execute(query)}
+        )
+        if not held:
+            return {}
+        keys = ((unit, unit.key(self.run_id)) for unit in units)
+        return {unit: held[key] for unit, key in keys if key in held}
 
     def take_over(self, unit: Unit, dead: str) -> Future[bool]:
         """Claim the unit of a process that died; ``False`` where somebody was faster."""
-        calls = tables.calls.c
-        statement = (
-            sa.update(tables.calls)
-            .where(
-                calls.key == unit.key(self.run_id), calls.owner == dead, calls.state == "claimed"
-            )
-            .values(owner=self.owner)
-        )
-        return self._store.write(lambda connection: connection.execute(statement).rowcount == 1)
+        row = {"its_key": unit.key(self.run_id), "its_owner": dead, "new_owner": self.owner}
+        return self._store.write(lambda connection: _update(connection, _TAKE_OVER, **row))
+
+    # -- results --------------------------------------------------------------------------
 
     def record(self, case: Case, seen: Observation, scores: Mapping[str, Score]) -> Future[None]:
         """Store an observation with its scores, all or nothing, and close its claim.
 
-        The future fails with :class:`LostClaim` where another process took the unit over.
+        The future fails with :class:`LostClaim` where the claim is no longer this process's.
         """
         unit = Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
+        claim = {"its_key": unit.key(self.run_id), "its_owner": self.owner}
 
         def job(connection: Connection) -> None:
-            calls = tables.calls.c
-            closed = connection.execute(
-                sa.update(tables.calls)
-                .where(calls.key == unit.key(self.run_id), calls.owner == self.owner)
-                .values(state="done")
-            )
-            if closed.rowcount != 1:
+            if not _update(connection, _CLOSE, **claim):
                 raise LostClaim(unit)
-            _insert_new(connection, tables.passages, _passage_rows(seen))
+            passages: dict[str, Passage] = {}
             question_id = 0
             for turn in seen.turns:
-                row = {"run_id": self.run_id, **_question_row(case, seen, turn)}
-                insert = sa.insert(tables.questions).values(row)
-                question_id = connection.execute(
-                    insert.returning(tables.questions.c.id)
-                ).scalar_one()
+                found = turn.answer.passages if turn.answer else ()
+                digests = [passage_digest(passage) for passage in found]
+                passages |= zip(digests, found, strict=True)
+                row = {"run_id": self.run_id, **_question_row(case, seen, turn, digests)}
+                inserted = connection.execute(sa.insert(tables.questions), row)
+                question_id = _new_id(inserted)
+            _insert_new(connection, tables.passages, _passage_rows(passages))
             rows = [
                 {"run_id": self.run_id, "question_id": question_id}
                 | _score_row(unit, measure, score)
@@ -174,101 +236,84 @@ class RunStore:
 
         return self._store.write(job)
 
-    def scores_after(self, last_id: int) -> tuple[int, list[tuple[Unit, str, Score]]]:
-        """Scores that any process stored since ``last_id``, and the new last id."""
-        scores = tables.scores
+    def done_after(self, last_id: int) -> tuple[int, list[Unit]]:
+        """Units whose results any process stored since, and what to ask with next time.
+
+        :param last_id: 0, or what the call before returned.
+        """
+        asked = tables.questions.c
         query = (
-            sa.select(scores)
-            .where(scores.c.run_id == self.run_id, scores.c.id > last_id)
-            .order_by(scores.c.id)
+            sa.select(asked.id, asked.case_id, asked.system, asked.repeat, asked.mode)
+            .where(asked.run_id == self.run_id, asked.id > last_id)
+            .order_by(asked.id)
+        )
+        rows = self._store.read(lambda connection: list(connection.execute(query)))
+        units = dict.fromkeys(Unit(*row[1:]) for row in rows)
+        return (rows[-1].id if rows else last_id), list(units)
+
+    def scores(self, unit: Unit) -> dict[str, Score]:
+        """The scores of a unit by measure; empty before it is done."""
+        scores = tables.scores.c
+        query = sa.select(tables.scores).where(
+            scores.run_id == self.run_id,
+            scores.case_id == unit.case_id,
+            scores.system == unit.system,
+            scores.repeat == unit.repeat,
+            scores.mode == unit.mode,
         )
         rows = self._store.read(lambda connection: list(connection.execute(query).mappings()))
-        found = [
-            (
-                Unit(row["case_id"], row["system"], row["repeat"], row["mode"]),
-                str(row["measure"]),
-                score_from_row(row),
-            )
-            for row in rows
-        ]
-        return (rows[-1]["id"] if rows else last_id), found
+        return {str(row["measure"]): _score(row) for row in rows}
 
-    def owners(self, units: Sequence[Unit]) -> dict[Unit, tuple[str, str]]:
-        """Owner and state of each unit that somebody claimed."""
-        keys = {unit.key(self.run_id): unit for unit in units}
-        calls = tables.calls.c
+    def _set(self, statement: sa.Executable, **values: Any) -> Future[None]:
+        def job(connection: Connection) -> None:
+            _update(connection, statement, **values)
 
-        def job(connection: Connection) -> dict[Unit, tuple[str, str]]:
-            found: dict[Unit, tuple[str, str]] = {}
-            for chunk in _chunks(list(keys), 500):
-                query = sa.select(calls.key, calls.owner, calls.state).where(calls.key.in_(chunk))
-                found |= {
-                    keys[row.key]: (row.owner, row.state) for row in connection.execute(query)
-                }
-            return found
-
-        return self._store.read(job)
-
-    def beats(self) -> dict[str, int]:
-        """The beat counter of every process of the run."""
-        workers = tables.workers.c
-        query = sa.select(workers.owner, workers.beat).where(workers.run_id == self.run_id)
-        return self._store.read(
-            lambda connection: {row.owner: row.beat for row in connection.execute(query)}
-        )
-
-    def request_stop(self) -> Future[None]:
-        """Ask all processes of the run to end early."""
-        statement = sa.update(tables.runs).where(tables.runs.c.id == self.run_id).values(stop=1)
-        return self._store.write(lambda connection: _run(connection, statement))
-
-    def stop_requested(self) -> bool:
-        """Whether somebody asked the run to end early."""
-        query = sa.select(tables.runs.c.stop).where(tables.runs.c.id == self.run_id)
-        return bool(self._store.read(lambda connection: connection.execute(query).scalar()))
-
-    def note(self, kind: str, key: str, value: Any) -> Future[None]:
-        """Keep something that the run learned; the first process to say it is believed."""
-        row = {"run_id": self.run_id, "kind": kind, "key": key, "value": _json(value)}
-        return self._store.write(lambda connection: _insert_new(connection, tables.notes, [row]))
-
-    def finish(self) -> Future[None]:
-        """Stamp the run as finished; the first stamp stays."""
-        runs = tables.runs.c
-        statement = (
-            sa.update(tables.runs)
-            .where(runs.id == self.run_id, runs.finished_at.is_(None))
-            .values(finished_at=now())
-        )
-        return self._store.write(lambda connection: _run(connection, statement))
+        return self._store.write(job)
 
 
 class Watch:
-    """Which processes of a run stand still, by this process's own monotonic clock."""
+    """Which processes of a run stand still, by this process's own monotonic clock.
 
-    def __init__(self, clock: Any = time.monotonic) -> None:
+    Only time that was watched counts: between two looks at most two seconds.  A process that was
+    itself suspended, together with all others, must not find them dead when it wakes up.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        self._looked = clock()
         self._seen: dict[str, tuple[int, float]] = {}
 
     def dead(self, beats: Mapping[str, int]) -> frozenset[str]:
         """Owners whose beat has not moved for :data:`DEAD_AFTER_S` seconds of watching."""
         moment = self._clock()
+        watched = min(moment - self._looked, _LONGEST_LOOK_S)
+        self._looked = moment
         for owner, beat in beats.items():
-            if self._seen.get(owner, (None, 0.0))[0] != beat:
-                self._seen[owner] = (beat, moment)
-        return frozenset(
-            owner for owner, (_, since) in self._seen.items() if moment - since >= DEAD_AFTER_S
-        )
+            before, still = self._seen.get(owner, (None, 0.0))
+            self._seen[owner] = (beat, still + watched if beat == before else 0.0)
+        return frozenset(owner for owner in beats if self._seen[owner][1] >= DEAD_AFTER_S)
 
 
 def passage_digest(passage: Passage) -> str:
     """Content address of a passage's text and metadata."""
-    content = [passage.text, passage.metadata]
-    return hashlib.sha256(_json(content).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(_json([passage.text, passage.metadata]).encode()).hexdigest()
 
 
-def score_from_row(row: RowMapping) -> Score:
-    """The score that a row of ``eval_scores`` holds."""
+_BEAT = (
+    sa.update(tables.workers)
+    .where(tables.workers.c.owner == sa.bindparam("its_owner"))
+    .values(beat=tables.workers.c.beat + 1)
+)
+_HELD = (
+    tables.calls.c.key == sa.bindparam("its_key"),
+    tables.calls.c.owner == sa.bindparam("its_owner"),
+    tables.calls.c.state == _CLAIMED,
+)
+_TAKE_OVER = sa.update(tables.calls).where(*_HELD).values(owner=sa.bindparam("new_owner"))
+_CLOSE = sa.update(tables.calls).where(*_HELD).values(state=_DONE)
+
+
+def _score(row: RowMapping) -> Score:
     return Score(
         row["value"],
         row["why"],
@@ -279,20 +324,16 @@ def score_from_row(row: RowMapping) -> Score:
     )
 
 
-def _passage_rows(seen: Observation) -> list[dict[str, Any]]:
-    rows = {}
-    for turn in seen.turns:
-        for passage in turn.answer.passages if turn.answer else ():
-            digest = passage_digest(passage)
-            rows[digest] = {
-                "digest": digest,
-                "text": passage.text,
-                "metadata": _json(passage.metadata),
-            }
-    return list(rows.values())
+def _passage_rows(passages: Mapping[str, Passage]) -> list[dict[str, Any]]:
+    return [
+        {"digest": digest, "text": passage.text, "metadata": _json(passage.metadata)}
+        for digest, passage in passages.items()
+    ]
 
 
-def _question_row(case: Case, seen: Observation, turn: Turn) -> dict[str, Any]:
+def _question_row(
+    case: Case, seen: Observation, turn: Turn, digests: Sequence[str]
+) -> dict[str, Any]:
     answer = turn.answer
     row: dict[str, Any] = {
         "case_id": case.id,
@@ -315,13 +356,14 @@ def _question_row(case: Case, seen: Observation, turn: Turn) -> dict[str, Any]:
             "answer": None if turn.retrieved_only else answer.text,
             "sources": _json(
                 [
-                    {"id": p.id, "score": p.score, "digest": passage_digest(p)}
-                    for p in answer.passages
+                    {"id": passage.id, "score": passage.score, "digest": digest}
+                    for passage, digest in zip(answer.passages, digests, strict=True)
                 ]
             ),
             "filters": None if answer.filters is None else _json(answer.filters),
             "behavior": answer.behavior,
             "usage": None if answer.usage is None else _json([asdict(u) for u in answer.usage]),
+            "citations": None if answer.citations is None else _json(answer.citations),
         }
     return row
 
@@ -335,7 +377,7 @@ def _score_row(unit: Unit, measure: str, score: Score) -> dict[str, Any]:
         "origin": score.origin,
         "engine": score.engine,
         "detail": _json(score.detail),
-        "why": score.why,
+        "why": storable(score.why),
         "created_at": now(),
     }
 
@@ -344,20 +386,23 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, sort_keys=True, default=dict)
 
 
-def _insert(connection: Connection, table: sa.Table) -> Any:
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return dialect.insert(table)
+@cache
+def _new(dialect: str, table: sa.Table) -> Any:
+    """An insert that leaves alone rows that are already there."""
+    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    return insert(table).on_conflict_do_nothing()
 
 
 def _insert_new(connection: Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
-    """Insert rows, leaving alone those that are already there."""
     if rows:
-        connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
+        connection.execute(_new(connection.dialect.name, table), rows)
 
 
-def _run(connection: Connection, statement: sa.Executable) -> None:
-    connection.execute(statement)
+def _new_id(inserted: sa.CursorResult[Any]) -> int:
+    (new_id,) = inserted.inserted_primary_key or (0,)
+    return int(new_id)
 
 
-def _chunks(items: Sequence[str], size: int) -> Iterable[Sequence[str]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
+def _update(connection: Connection, statement: sa.Executable, **values: Any) -> bool:
+    """Execute an update; whether it changed a row."""
+    return connection.execute(statement, values).rowcount > 0

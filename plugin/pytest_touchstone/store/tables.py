@@ -81,6 +81,7 @@ questions = Table(
     Column("facts", Text),
     Column("cost_reason", Text),
     Column("retrieved_only", Integer, nullable=False, default=0),
+    Column("citations", Text),
     UniqueConstraint("run_id", "case_id", "system", "repeat", "mode", "turn"),
 )
 
@@ -175,3 +176,5 @@ notes = Table(
 
 Index("eval_questions_of_case", questions.c.run_id, questions.c.case_id)
 Index("eval_scores_of_case", scores.c.run_id, scores.c.case_id, scores.c.system)
+# Few claims are open at any time; whoever looks for those of the dead reads only them.
+Index("eval_calls_open", calls.c.state, calls.c.owner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from pytest_touchstone.chat import Completion
 from pytest_touchstone.corpus import Corpus
 from pytest_touchstone.prompts import Prompt, load_prompt
-from pytest_touchstone.settings import Settings, SystemSettings
+from pytest_touchstone.settings import Settings, SystemSettings, publishable
 from pytest_touchstone.shipped import shipped
 from pytest_touchstone.systems.protocol import Loaded
 from pytest_touchstone.systems.single_shot import InThread, SingleShot
@@ -103,11 +104,13 @@ def _as_loaded(
             f"system {name!r}: {_path(thing)} has no method `ask(messages, session)`"
         )
     own = getattr(thing, "identity", None)
+    if isinstance(own, Mapping):
+        identity = identity | dict(own)
     return Loaded(
         name=name,
         ask=ask,
         retrieve=getattr(thing, "retrieve", None),
-        identity=identity | (dict(own) if isinstance(own, Mapping) else {}),
+        identity=publishable(json.loads(json.dumps(identity, default=str))),
         timeout=options.timeout,
         concurrency=options.concurrency,
     )
@@ -151,8 +154,9 @@ def _imported(name: str, target: str) -> object:
         found: object = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise SystemNotFound(f"system {name!r}: {target} cannot be imported: {error}") from error
+    except Exception as error:  # a module may raise anything while it is imported
+        why = error if isinstance(error, ImportError | AttributeError) else repr(error)
+        raise SystemNotFound(f"system {name!r}: {target} cannot be imported: {why}") from error
     return found
 
 

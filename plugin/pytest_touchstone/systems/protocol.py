@@ -7,12 +7,13 @@ only retrieval is measured, so that no generation is paid for.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from pytest_touchstone.storable import json_data, storable
 from pytest_touchstone.trace import Answer, Message, Passage, Retrieval, Usage
 
 if TYPE_CHECKING:
@@ -82,48 +83,51 @@ def _checked(form: type[Returned], returned: object) -> Returned:
 
     try:
         value: Returned = _adapters()[form].validate_python(returned)
-        # What goes into store and report is JSON: refuse here what is none.
-        json.dumps(None if value.filters is None else dict(value.filters), allow_nan=False)
-        passages = tuple(_storable_passage(rank, p) for rank, p in enumerate(value.passages))
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or form.__name__
-        raise InvalidAnswer(f"{where}: {first['msg']}") from None
-    except (TypeError, ValueError) as error:
-        raise InvalidAnswer(f"metadata or filters are not JSON data: {error}") from None
-    _check_usage(value.usage or ())
+        raise InvalidAnswer(storable(f"{where}: {first['msg']}")) from None
+    except Exception as error:
+        # What was returned may run code of its own when it is looked into (a generator).
+        raise InvalidAnswer(storable(f"cannot be read: {type(error).__name__}: {error}")) from error
+    # What goes into store and report is JSON: refuse here what is none.
+    filters = None if value.filters is None else _json_data(value.filters, "filters")
+    passages = tuple(_passage(rank, passage) for rank, passage in enumerate(value.passages))
     if isinstance(value, Retrieval):
-        return replace(value, passages=passages)
-    return replace(value, text=_storable(value.text), passages=passages)
-
-
-def _storable_passage(rank: int, passage: Passage) -> Passage:
-    if not passage.id.strip():
-        raise InvalidAnswer(f"passages.{rank}.id: is empty; a passage is known by its chunk's id")
-    metadata = json.loads(json.dumps(dict(passage.metadata), allow_nan=False))
+        return replace(value, passages=passages, filters=filters)
     return replace(
-        passage, id=_storable(passage.id), text=_storable(passage.text), metadata=metadata
+        value,
+        text=storable(value.text),
+        passages=passages,
+        filters=filters,
+        usage=None if value.usage is None else tuple(starmap(_usage, enumerate(value.usage))),
+        citations=None if value.citations is None else tuple(map(storable, value.citations)),
     )
 
 
-def _check_usage(usage: Sequence[Usage]) -> None:
-    for index, call in enumerate(usage):
-        if min(call.input_tokens, call.cached_input_tokens, call.output_tokens) < 0:
-            raise InvalidAnswer(f"usage.{index}: a number of tokens is negative")
-        if call.cached_input_tokens > call.input_tokens:
-            raise InvalidAnswer(
-                f"usage.{index}: more cached input tokens than input tokens"
-                " (input_tokens includes the cached ones)"
-            )
+def _passage(rank: int, passage: Passage) -> Passage:
+    if not passage.id.strip():
+        raise InvalidAnswer(f"passages.{rank}.id: is empty; a passage is known by its chunk's id")
+    metadata = _json_data(passage.metadata, f"passages.{rank}.metadata")
+    return Passage(storable(passage.id), storable(passage.text), passage.score, metadata)
 
 
-def _storable(text: str) -> str:
-    """``text`` with lone surrogates replaced: they cannot be written as UTF-8."""
+def _usage(index: int, call: Usage) -> Usage:
+    if min(call.input_tokens, call.cached_input_tokens, call.output_tokens) < 0:
+        raise InvalidAnswer(f"usage.{index}: a number of tokens is negative")
+    if call.cached_input_tokens > call.input_tokens:
+        raise InvalidAnswer(
+            f"usage.{index}: more cached input tokens than input tokens"
+            " (input_tokens includes the cached ones)"
+        )
+    return replace(call, model=storable(call.model))
+
+
+def _json_data(value: object, where: str) -> Any:
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+        return json_data(value, where)
+    except ValueError as error:
+        raise InvalidAnswer(str(error)) from None
 
 
 @cache

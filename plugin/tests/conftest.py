@@ -1,0 +1,20 @@
+"""What the tests share: pytester, and projects that pytest is run on."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from projects import Project
+
+pytest_plugins = "pytester"
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with settings, gold questions, systems and the shipped dimension modules."""
+    for name in list(os.environ):
+        if name.startswith(("TOUCHSTONE_", "OPENAI_", "QDRANT_", "PYTEST_")):
+            monkeypatch.delenv(name)
+    return Project(pytester)

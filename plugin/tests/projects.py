@@ -1,0 +1,288 @@
+"""Projects that pytest is run on: settings, gold questions, systems that count their calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pytest_touchstone.report import schema
+from pytest_touchstone.shipped import shipped
+
+CASES = tuple(f"q{number:02}" for number in range(1, 9))
+"""Ids of the gold questions; their order in the file is another: see :func:`gold`."""
+
+TIMEOUT = 60
+"""Seconds that a run in a process of its own may take before the test fails."""
+
+APP = '''
+"""Systems that note every call in a file, and fail where `faults.json` says so."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+from pytest_touchstone import Answer, Passage, Retrieval, Usage
+
+HERE = Path(__file__).parent
+FAULTS = json.loads((HERE / "faults.json").read_text())
+
+
+def note(*words):
+    line = " ".join(words) + "\\n"
+    file = os.open(HERE / "calls.txt", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(file, line.encode())
+    os.close(file)
+
+
+def passages(case, behind):
+    """The gold chunk of the case behind so many others."""
+    ids = [f"x{n}" for n in range(behind)] + ["c" + case[1:]]
+    return [Passage(i, f"Text of {i}.") for i in ids]
+
+
+FILTERS = {"year": "2021"}
+
+
+def answer(case, behind, filters=None):
+    usage = [Usage("own-model", 1000, 0, 100 + behind)]
+    return Answer(f"The answer to {case} [1].", passages(case, behind), filters, usage=usage)
+
+
+def fault(system, case):
+    """What the call returns instead of an answer, or the answer's own value `...`."""
+    kind = FAULTS.get(f"{system} {case}") or FAULTS.get(system)
+    if kind is None:
+        return ...
+    if kind == "raise":
+        raise ValueError(f"no luck with {case}")
+    if kind == "secret":
+        raise ConnectionError("refused key " + os.environ["MY_SERVICE_API_KEY"] + " \\x1b[31m")
+    if kind == "exit":
+        raise SystemExit(3)
+    if kind == "empty":
+        return Answer("  ", passages(case, 0), usage=())
+    if kind == "no ids":
+        return {"text": "An answer.", "passages": [{"text": "without an id"}]}
+    if kind == "nothing":
+        return None
+    if kind == "kill once" and not (HERE / "killed").exists():
+        (HERE / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return ...
+
+
+class Async:
+    def __init__(self, name, behind):
+        self.name, self.behind = name, behind
+
+    async def ask(self, messages, session):
+        case = messages[-1].content.split()[-1].rstrip("?")
+        note(self.name, "ask", case)
+        kind = FAULTS.get(f"{self.name} {case}") or FAULTS.get(self.name)
+        while kind in ("hang", "swallow", "slow"):
+            try:
+                await asyncio.sleep(0.3 if kind == "slow" else 3600)
+                break
+            except asyncio.CancelledError:
+                if kind != "swallow":
+                    raise
+        other = fault(self.name, case)
+        return answer(case, self.behind, FILTERS) if other is ... else other
+
+
+class AsyncWithRetrieve(Async):
+    async def retrieve(self, messages, session):
+        case = messages[-1].content.split()[-1].rstrip("?")
+        note(self.name, "retrieve", case)
+        other = fault(self.name, case)
+        return Retrieval(passages(case, self.behind)) if other is ... else other
+
+
+assistant = AsyncWithRetrieve("assistant", 0)
+history = Async("history", 1)
+
+
+def plain(messages, session):
+    """A plain function, as a baseline."""
+    case = messages[-1].content.split()[-1].rstrip("?")
+    note("plain", "ask", case)
+    kind = FAULTS.get(f"plain {case}") or FAULTS.get("plain")
+    if kind in ("hang", "slow"):
+        time.sleep(0.3 if kind == "slow" else 3600)
+    other = fault("plain", case)
+    return answer(case, 6) if other is ... else other
+'''
+
+Json = dict[str, Any]
+
+
+def gold() -> list[Json]:
+    """Eight questions, neither in order of id nor of type; `q04` has no labels at all."""
+    cases: list[Json] = []
+    kinds = ("factual", "summary", "comparative", "edge_case")
+    for place, name in enumerate((*CASES[4:], *CASES[:4])):
+        case: Json = {"id": name, "type": kinds[place % 4], "question": f"What is {name}?"}
+        case |= {"answer": f"It is {name}.", "gold_chunks": ["c" + name[1:]]}
+        if name in ("q01", "q05"):
+            case["filters"] = {"year": "2021" if name == "q01" else "2022"}
+        if name == "q04":
+            del case["gold_chunks"]
+        cases.append(case)
+    return cases
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A process that ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def text(self) -> str:
+        """Everything that it said."""
+        return self.out + self.err
+
+
+class Project:
+    """A folder with everything that an evaluation needs.
+
+    ``assistant`` is the system under test, ``plain`` its baseline, ``history`` a variant.
+    """
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.folder = pytester.path
+        self.settings: Json = {
+            "dataset": "gold.jsonl",
+            "system": "assistant",
+            "baseline": "plain",
+            "variants": ["history"],
+            "systems": {name: {"ask": f"app:{name}"} for name in ("assistant", "plain", "history")},
+            "prices": {"own-model": {"input": 1, "output": 2}},
+            "resamples": 100,
+        }
+        self.write("pytest.ini", "[pytest]\naddopts = -p no:deepeval\nfilterwarnings = error\n")
+        self.write("app.py", APP.lstrip())
+        self.faults()
+        self.gold(gold())
+        self.configure()
+        shutil.copytree(
+            shipped("tests"), self.folder / "tests", ignore=shutil.ignore_patterns("__pycache__")
+        )
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file of the project."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        return path
+
+    def configure(self, **changes: Any) -> None:
+        """Write the settings, with these changes."""
+        self.settings |= changes
+        self.write("evaluation/settings.yaml", yaml.safe_dump(self.settings, sort_keys=False))
+
+    def gold(self, cases: Sequence[Mapping[str, Any]]) -> None:
+        """Write the gold questions."""
+        self.write("evaluation/gold.jsonl", "".join(json.dumps(case) + "\n" for case in cases))
+
+    def faults(self, faults: Mapping[str, str] | None = None) -> None:
+        """Make systems fail: ``"assistant q01"`` or ``"assistant"`` to what happens."""
+        self.write("faults.json", json.dumps(dict(faults or {})))
+
+    def run(self, *arguments: str) -> pytest.RunResult:
+        """Run pytest in this process."""
+        return self.pytester.runpytest_inprocess(*arguments)
+
+    def spawn(
+        self, *arguments: str, module: str = "pytest", cwd: Path | None = None, **environ: str
+    ) -> Ended:
+        """Run a module in a process of its own, which has to end by itself."""
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            cwd=cwd or self.folder,
+            env=os.environ | environ,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def interrupt(self, *arguments: str, after: int) -> Ended:
+        """Run pytest, and press Ctrl-C once the systems were called so many times."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            while len(self.calls()) < after:
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.02)
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+            out, err = process.communicate(timeout=TIMEOUT)
+        finally:
+            process.kill()
+        return Ended(process.returncode, out, err)
+
+    def calls(self) -> list[str]:
+        """Every call that a system received, such as ``"assistant ask q01"``, sorted."""
+        file = self.folder / "calls.txt"
+        return sorted(file.read_text("utf-8").splitlines()) if file.exists() else []
+
+    def forget_calls(self) -> None:
+        """Count from zero again."""
+        (self.folder / "calls.txt").unlink(missing_ok=True)
+
+    def report_files(self) -> list[Path]:
+        """The reports written so far, oldest first."""
+        return sorted((self.folder / "reports").glob("*.json"), key=lambda f: f.stat().st_mtime_ns)
+
+    def report(self) -> Json:
+        """The newest report, checked against the shipped schema."""
+        import jsonschema
+
+        report: Json = json.loads(self.report_files()[-1].read_text("utf-8"))
+        jsonschema.Draft202012Validator(schema()).validate(report)
+        return report
+
+    def tree(self) -> dict[str, bytes]:
+        """Every file of the project but pytest's and Python's own caches."""
+        return {
+            str(file.relative_to(self.folder)): file.read_bytes()
+            for file in self.folder.rglob("*")
+            if file.is_file() and not {".pytest_cache", "__pycache__"} & set(file.parts)
+        }
+
+
+def case_of(report: Mapping[str, Any], case: str, system: str) -> Json:
+    """What one system did with one question."""
+    (found,) = (c for c in report["cases"] if (c["case"], c["system"]) == (case, system))
+    return dict(found)
+
+
+def measure_of(report: Mapping[str, Any], name: str) -> Json:
+    """One measure's entry."""
+    (found,) = (m for m in report["measures"] if m["measure"] == name)
+    return dict(found)
