@@ -46,7 +46,6 @@ class CaseScores(Mapping[Measure, Score]):
 
         :raises BelowFloor: shown as `low`, or as a failure under ``--touchstone-strict``.
         """
-        __tracebackhide__ = True
         # A system that failed has failed on all measures alike: said once.
         lines = dict.fromkeys(line for measure in self if (line := self._low(measure)))
         if lines:

@@ -171,26 +171,33 @@ class Hooks:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        if (case := _case_of(item)) is not None:
+        case = _case_of(item)
+        if case is not None:
             # Builtins only: this travels from worker to controller.
             report.touchstone_case = case.id  # type: ignore[attr-defined]
-        if call.excinfo is not None and isinstance(call.excinfo.value, BelowFloor):
-            report.touchstone_low = list(call.excinfo.value.lines)  # type: ignore[attr-defined]
-            if not self._strict:
-                report.outcome = "passed"
-                report.longrepr = None
+        if call.excinfo is None or not isinstance(call.excinfo.value, BelowFloor):
+            return report
+        lines = [printable(line, _LONGEST_LINE) for line in call.excinfo.value.lines]
+        if self._strict:
+            # What is wrong with the answer, not where in the dimension module it was seen.
+            asked = [f"question: {printable(case.question, _LONGEST_LINE)}"] if case else []
+            report.longrepr = "\n".join([*lines, *asked])
+        else:
+            report.touchstone_low = lines  # type: ignore[attr-defined]
+            report.outcome = "passed"
+            report.longrepr = None
         return report
 
     def pytest_report_teststatus(
         self, report: pytest.CollectReport | pytest.TestReport
     ) -> tuple[str, str, tuple[str, Mapping[str, bool]]] | None:
-        if report.passed and getattr(report, "touchstone_low", None):
+        if hasattr(report, "touchstone_low"):
             return "low", "l", ("LOW", {"yellow": True})
         return None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._cases_reported |= hasattr(report, "touchstone_case")
-        if report.passed and (lines := getattr(report, "touchstone_low", None)):
+        if lines := getattr(report, "touchstone_low", None):
             self._low.append((report.nodeid, lines))
 
     # -- several processes ----------------------------------------------------------------
@@ -252,11 +259,7 @@ class Hooks:
     def _low_lines(self) -> list[str]:
         verbose = self._config.get_verbosity() > 0
         shown = self._low if verbose else self._low[:_LOW_SHOWN]
-        lines = [
-            printable(f"LOW {nodeid}: {line}", _LONGEST_LINE)
-            for nodeid, lines in shown
-            for line in lines
-        ]
+        lines = [f"LOW {nodeid}: {line}" for nodeid, lines in shown for line in lines]
         if len(shown) < len(self._low):
             lines.append(f"... and {len(self._low) - len(shown)} more low cases (-v shows all)")
         return lines

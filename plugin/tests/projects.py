@@ -211,6 +211,13 @@ class Project:
         """Run pytest in this process."""
         return self.pytester.runpytest_inprocess(*arguments)
 
+    def end(self, *arguments: str) -> Ended:
+        """Run pytest: in this process, or with `-n2` in one of its own."""
+        if "-n2" in arguments:
+            return self.spawn(*arguments)
+        result = self.run(*arguments)
+        return Ended(int(result.ret), result.stdout.str() + "\n", result.stderr.str() + "\n")
+
     def spawn(
         self, *arguments: str, module: str = "pytest", cwd: Path | None = None, **environ: str
     ) -> Ended:

@@ -58,7 +58,13 @@ def test_low_is_a_letter_of_its_own_and_fails_when_strict(project: Project) -> N
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(
-        ["E *FilterExactMatch 0 < 1: year: expected*", "FAILED tests/test_filters.py::*?q05?*"]
+        [
+            "_* test_filters_are_those_of_the_question?q05? _*",
+            'FilterExactMatch 0 < 1: year: expected "2022", inferred "2021"',
+            "question: What is q05?",
+            "=* touchstone =*",
+            "FAILED tests/test_filters.py::test_filters_are_those_of_the_question?q05? - *",
+        ]
     )
     result.stdout.no_fnmatch_line("*floors.py*")
     result.stdout.no_fnmatch_line("LOW *")

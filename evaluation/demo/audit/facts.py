@@ -167,7 +167,9 @@ LOCAL: Mapping[str, Category] = {
         Category(
             "staffing", (Figure("vacant", 60, 640), Figure("posts", 240, 1500)), ("vacant", "posts")
         ),
-        Category("roads", (Figure("missed", 12, 170), Figure("planned", 25, 260)), ("missed", "planned")),
+        Category(
+            "roads", (Figure("missed", 12, 170), Figure("planned", 25, 260)), ("missed", "planned")
+        ),
     )
 }
 """Findings in districts and cities."""
@@ -181,8 +183,12 @@ CENTRAL: Mapping[str, Category] = {
         Category("procurement", (Figure("contracts", 3, 41), Figure("amount", 300, 38000, True))),
         Category("absorption", (Figure("amount", 900, 64000, True), Figure("projects", 2, 14))),
         Category("mischarge", (Figure("amount", 150, 9700, True), Figure("votes", 3, 29))),
-        Category("vehicles", (Figure("grounded", 5, 88), Figure("fleet", 20, 190)), ("grounded", "fleet")),
-        Category("land", (Figure("untitled", 3, 70), Figure("plots", 5, 60)), ("untitled", "plots")),
+        Category(
+            "vehicles", (Figure("grounded", 5, 88), Figure("fleet", 20, 190)), ("grounded", "fleet")
+        ),
+        Category(
+            "land", (Figure("untitled", 3, 70), Figure("plots", 5, 60)), ("untitled", "plots")
+        ),
     )
 }
 """Findings in ministries."""

@@ -136,7 +136,7 @@ def _section(entity: Entity, key: Key) -> Iterator[Piece]:
     if chance("split", *key, percent=14) and first[1] and second[1]:
         # The chunk border falls between the two figures.
         yield Piece(heading + first[0], first[1], key.category, closing)
-        rest = (second, prior, response)
+        rest: tuple[Said, ...] = (second, prior, response)
     else:
         start = _join(first, second)
         mode = draw("response", *key, low=0, high=9)
@@ -273,9 +273,7 @@ def _opinions(year: str) -> Piece:
 def _plain(template: str, key: Key) -> Said:
     values = fact(key)
     fields = [name for name in _FIELD.findall(template) if name in values]
-    text = template.format(
-        fy=fiscal_year(key.year), **{name: shown(key, name) for name in fields}
-    )
+    text = template.format(fy=fiscal_year(key.year), **{name: shown(key, name) for name in fields})
     return text, frozenset(Stated(key, name) for name in fields)
 
 
@@ -330,9 +328,7 @@ def _highlights(year: str) -> Iterator[Piece]:
                 first=first[0],
                 second=second[0],
             )
-            yield Piece(
-                text, first[1] | second[1], category, extra=((entity.kind, entity.name),)
-            )
+            yield Piece(text, first[1] | second[1], category, extra=((entity.kind, entity.name),))
 
 
 # Thematic reports.
@@ -363,7 +359,8 @@ def _thematic(theme: str, year: str) -> Document:
 def _illustrations(theme: str, year: str) -> Iterator[Piece]:
     """Three bodies at a time as examples: figures that stand in their own reports too."""
     found = sorted(
-        local_findings(year, theme), key=lambda name: draw("example", theme, year, name, low=0, high=999)
+        local_findings(year, theme),
+        key=lambda name: draw("example", theme, year, name, low=0, high=999),
     )
     template = wording.LOCAL_WORDING[theme][0].first
     for number, start in enumerate((0, 3), start=1):
@@ -388,9 +385,9 @@ def _with_noise(
             for place, title in enumerate(titles, start=1)
         )
         yield Piece(f"{short}, {fiscal_year(year)}. TABLE OF CONTENTS {lines}", noise="contents")
-    numbers = {
-        letter: draw("debris", name, letter, low=11, high=998) for letter in "abcefgh"
-    } | {"d": draw("debris", name, "d", low=0, high=9)}
+    numbers = {letter: draw("debris", name, letter, low=11, high=998) for letter in "abcefgh"} | {
+        "d": draw("debris", name, "d", low=0, high=9)
+    }
     common: dict[str, Value] = {
         "label": label,
         "short": short,
@@ -471,9 +468,7 @@ def noise_lines(chunks: Sequence[AuditChunk]) -> bytes:
 
 
 def _lines(objects: Iterator[dict[str, object]]) -> bytes:
-    return b"".join(
-        json.dumps(one, ensure_ascii=False).encode() + b"\n" for one in objects
-    )
+    return b"".join(json.dumps(one, ensure_ascii=False).encode() + b"\n" for one in objects)
 
 
 def main() -> None:

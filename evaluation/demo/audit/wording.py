@@ -243,16 +243,14 @@ LOCAL_WORDING: Mapping[str, tuple[Wording, ...]] = {
     "revenue": (
         Wording(
             "Shortfall in local revenue.",
-            "{ent} budgeted to collect local revenue of {budget} in {fy} but realised"
-            " {collected}.",
+            "{ent} budgeted to collect local revenue of {budget} in {fy} but realised {collected}.",
             "The shortfall was {shortfall}.",
             "Shortfalls in local revenue lead to failure to implement planned activities and to"
             " accumulation of arrears owed to suppliers.",
         ),
         Wording(
             "Under-collection of own revenue.",
-            "Own source collections of {ent} fell short of the approved estimates by"
-            " {shortfall}.",
+            "Own source collections of {ent} fell short of the approved estimates by {shortfall}.",
             "The estimates stood at {budget}, of which {collected} was collected and banked.",
             "Under-collection was most pronounced in property rates, market dues and trading"
             " licences during the year under review.",

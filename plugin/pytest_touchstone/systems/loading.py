@@ -7,13 +7,14 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pytest_touchstone.chat import Completion
 from pytest_touchstone.corpus import Corpus
 from pytest_touchstone.prompts import Prompt, load_prompt
 from pytest_touchstone.settings import Settings, SystemSettings, publishable
 from pytest_touchstone.shipped import shipped
+from pytest_touchstone.storable import json_data
 from pytest_touchstone.systems.protocol import Loaded
 from pytest_touchstone.systems.single_shot import InThread, SingleShot
 from pytest_touchstone.trace import Message
@@ -98,22 +99,55 @@ def _load(
 def _as_loaded(
     name: str, thing: object, identity: dict[str, Any], options: SystemSettings
 ) -> Loaded:
-    ask = getattr(thing, "ask", None) or (thing if inspect.isroutine(thing) else None)
+    if inspect.isclass(thing):
+        raise SystemNotFound(
+            f"system {name!r}: {_path(thing)} is a class; name an instance of it, or let"
+            f" systems.{name}.build make one (it is then called with the run's resources)"
+        )
+    ask = getattr(thing, "ask", None) or thing
     if not callable(ask):
         raise SystemNotFound(
             f"system {name!r}: {_path(thing)} has no method `ask(messages, session)`"
         )
-    own = getattr(thing, "identity", None)
-    if isinstance(own, Mapping):
-        identity = identity | dict(own)
+    retrieve = getattr(thing, "retrieve", None)
+    for method, function in {"ask": ask, "retrieve": retrieve}.items():
+        if function is not None and not _takes_two(function):
+            raise SystemNotFound(
+                f"system {name!r}: `{method}` of {_path(thing)} cannot be called as"
+                f" `{method}(messages, session)`"
+            )
     return Loaded(
         name=name,
         ask=ask,
-        retrieve=getattr(thing, "retrieve", None),
-        identity=publishable(json.loads(json.dumps(identity, default=str))),
+        retrieve=retrieve,
+        identity=_identity(name, thing, identity),
         timeout=options.timeout,
         concurrency=options.concurrency,
     )
+
+
+def _takes_two(function: object) -> bool:
+    if not callable(function):
+        return False
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # it does not tell
+    return True
+
+
+def _identity(name: str, thing: object, identity: dict[str, Any]) -> dict[str, Any]:
+    """What the system's answers depend on, with what it says of itself, without secrets."""
+    own = getattr(thing, "identity", None)
+    if isinstance(own, Mapping):
+        identity = identity | dict(own)
+    try:
+        data = json_data(json.loads(json.dumps(identity, default=str)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SystemNotFound(f"system {name!r}: its identity is no JSON data: {error}") from None
+    return cast(dict[str, Any], publishable(data))
 
 
 def _single_shot(name: str, resources: Resources, options: Mapping[str, Any]) -> SingleShot:

@@ -1,0 +1,81 @@
+"""`touchstone run`: the same evaluation from outside pytest's vocabulary."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from projects import CASES, Project
+
+from pytest_touchstone.cli import main
+
+
+def touchstone(project: Project, *arguments: str, cwd: Path | None = None) -> tuple[int, str]:
+    ended = project.spawn("run", *arguments, module="pytest_touchstone.cli", cwd=cwd)
+    return ended.code, ended.text
+
+
+def test_options_are_those_of_the_plugin(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    settings = elsewhere / "mine.yaml"
+    shutil.copy(project.folder / "evaluation/gold.jsonl", elsewhere)
+    (project.folder / "evaluation/settings.yaml").replace(settings)
+    project.write("tests/test_unit.py", "def test_it(): assert not 'an evaluation'\n")
+    code, text = touchstone(
+        project,
+        *("--settings", str(settings), "--dataset", str(elsewhere / "gold.jsonl")),
+        *("--output", str(elsewhere / "out.json"), "--system", "plain", "--baseline", "none"),
+        "--strict",
+    )
+    assert code == 0, text
+    assert project.calls() == sorted(
+        f"{system} ask {case}" for system in ("history", "plain") for case in CASES
+    )
+    assert f"report: {elsewhere}/out.json" in text
+    assert f"rootdir: {project.folder}" in text
+    assert "1 deselected" in text, "only what is marked is run"
+
+
+def test_a_project_needs_no_modules_of_its_own(project: Project) -> None:
+    shutil.rmtree(project.folder / "tests")
+    project.write("tests/test_cost.py", "def test_of_the_cost_module(): assert 0\n")
+    project.write("conftest.py", "import app\n\n\ndef pytest_touchstone_systems(config, resources):\n    return {'mine': app.assistant}\n")  # fmt: skip
+    project.configure(system="mine")
+    code, text = touchstone(project)
+    assert code == 0, text
+    assert "16 passed" in text.replace("17 passed", "16 passed")
+    assert len(project.calls()) == 24
+    assert "configfile: pytest.ini" in text
+    assert [file.parent for file in project.report_files()] == [project.folder / "reports"]
+
+    (project.folder / "pytest.ini").unlink()
+    (project.folder / "conftest.py").unlink()
+    project.configure(system="assistant")
+    code, text = touchstone(project)
+    assert code == 0, text
+    assert "configfile" not in text.replace("configfile: null", ""), "none but the project's own"
+
+
+def test_outside_a_project_it_says_what_is_missing(project: Project) -> None:
+    folder = project.folder / "tests"
+    code, text = touchstone(project, cwd=folder)
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert text == (
+        f"touchstone: {folder} has no evaluation/settings.yaml: start from the project's folder,"
+        " or name the file with --settings\n"
+    )
+
+
+def test_wrong_usage_is_told_by_the_parser(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, said in (([], "COMMAND"), (["run", "--fast"], "--fast"), (["walk"], "walk")):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2
+        assert said in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--help"])
+    assert ended.value.code == 0
+    assert "evaluation/settings.yaml" in capsys.readouterr().out

@@ -1,0 +1,137 @@
+"""Runs that end early or lose a process: exit codes, and what the report still says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from projects import CASES, Project, case_of
+
+WAYS = pytest.mark.parametrize("ways", [[], ["-n2"]], ids=["serial", "workers"])
+HUNG = {f"assistant {case}": "hang" for case in CASES[:4]}
+"""The last four questions of the file never come back."""
+
+EVERY_CALL = Counter(
+    f"{system} ask {case}" for system in ("assistant", "history", "plain") for case in CASES
+)
+
+
+def assert_partial(report: dict[str, Any]) -> None:
+    """All that was planned is listed: what was done with its scores, the rest as not run."""
+    assert len(report["cases"]) == 24
+    for case in CASES[:4]:
+        entry = case_of(report, case, "assistant")
+        assert set(entry["reasons"].values()) == {"not_run"}, case
+        assert entry["error"] is None, "the system did not fail: nobody waited"
+    assert case_of(report, "q05", "assistant")["scores"]["Recall@5"] == 1
+
+
+@WAYS
+def test_ctrl_c_ends_soon_with_a_report_of_what_is_there(
+    project: Project, ways: list[str]
+) -> None:
+    project.faults(HUNG)
+    ended = project.interrupt(*ways, after=24)
+    assert ended.code == pytest.ExitCode.INTERRUPTED, ended.text
+    assert "KeyboardInterrupt" in ended.text
+    assert "INTERNALERROR" not in ended.text
+    assert_partial(project.report())
+    assert "report: " in ended.out
+
+
+@WAYS
+def test_the_first_failure_ends_a_run_where_it_is_asked_to(
+    project: Project, ways: list[str]
+) -> None:
+    project.faults(HUNG)
+    project.configure(floors={"CostPerQuery": 0})
+    ended = project.spawn("-x", "--touchstone-strict", *ways)
+    # xdist interrupts its own session where pytest alone fails it.
+    assert ended.code == (2 if ways else 1), ended.text
+    assert "stopping after 1 failures" in ended.out
+    assert_partial(project.report())
+
+
+def test_a_test_may_end_the_session(project: Project) -> None:
+    project.faults(HUNG)
+    project.write(
+        "tests/test_a.py",
+        "import pytest\nfrom pytest_touchstone import MRR\n\n"
+        "@pytest.mark.touchstone(MRR)\n"
+        "def test_it(scores):\n    pytest.exit('enough', returncode=7)\n",
+    )
+    ended = project.spawn()
+    assert ended.code == 7, ended.text
+    assert "Exit: enough" in ended.out
+    assert case_of(project.report(), "q01", "assistant")["reasons"]["MRR"] == "not_run"
+
+
+def test_a_killed_worker_costs_only_what_it_was_doing(project: Project) -> None:
+    project.faults({"assistant q06": "kill once", "plain": "slow"})
+    project.write(
+        "conftest.py",
+        "from pytest_touchstone.store import run\n\nrun.DEAD_AFTER_S = 2.5\n",
+    )
+    ended = project.spawn("-n2")
+    assert (project.folder / "killed").exists()
+    assert "crashed" in ended.out
+    assert "INTERNALERROR" not in ended.text
+    calls = Counter(project.calls())
+    assert set(calls) == set(EVERY_CALL)
+    # Half of eight asynchronous calls a system and worker, and one of the plain function.
+    assert (calls - EVERY_CALL).total() <= 9
+    report = project.report()
+    assert case_of(report, "q06", "assistant")["scores"]["Recall@5"] == 1
+    reasons = {r for case in report["cases"] for r in case["reasons"].values()}
+    assert "not_run" not in reasons
+    assert ended.code in (0, 1), "xdist fails the test that the worker was in, where there was one"
+
+
+def test_a_run_that_cannot_be_carried_out_says_why(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+        from pytest_touchstone.flight.observe import Observer
+
+        async def observe(self, work, lane):
+            raise RuntimeError(f"a fault of our own at {work.case.id}")
+
+        Observer.observe = observe
+        """.replace("\n        ", "\n"),
+    )
+    one, two = project.spawn("-q"), project.spawn("-q", "-n2")
+    for ended in (one, two):
+        assert ended.code == pytest.ExitCode.TESTS_FAILED, ended.text
+        assert "ERROR: the evaluation is incomplete: RuntimeError: a fault of our own" in ended.out
+        assert "17 errors" in ended.out
+    assert {r for case in project.report()["cases"] for r in case["reasons"].values()} == {"not_run"}
+
+
+def test_a_report_that_cannot_be_written_leaves_the_table(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+        import pathlib, pytest
+
+        @pytest.fixture(autouse=True, scope="session")
+        def in_the_way():
+            yield
+            pathlib.Path("out").write_text("a file where the folder should be")
+        """.replace("\n        ", "\n"),
+    )
+    result = project.run("--touchstone-output=out")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=17, skipped=1)
+    result.stdout.fnmatch_lines(
+        ["Recall@5 *", "ERROR: the report cannot be written: *File exists: */out'"]
+    )
+    result.stdout.no_fnmatch_line("report: *")
+
+
+def test_patience_ends(project: Project) -> None:
+    project.faults(HUNG)
+    project.configure(patience=0.2)
+    ended = project.spawn("-x", "tests/test_filters.py", "-k", "q01")
+    assert ended.code == pytest.ExitCode.TESTS_FAILED, ended.text
+    assert "no score for q01 within 0.2 s; the setting `patience` allows more" in ended.out
