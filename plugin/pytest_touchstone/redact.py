@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 MASK = "[secret]"
 _NAME_OF_A_SECRET = re.compile(
-    r"key|token|secret|passw|passphrase|_pwd|credential|auth(?!or)", re.IGNORECASE
+    r"key|token|secret|passw|passphrase|_pwd|credential|auth(?!or(?!i))", re.IGNORECASE
 )
 _TOO_SHORT = 8
 _USER_IN_URL = re.compile(r"(?<=://)[^/?#@\s]*@")

@@ -190,10 +190,13 @@ class Settings(_Section):
 
     @model_validator(mode="after")
     def _roles_are_distinct(self) -> Settings:
-        roles = [self.system, *([self.baseline] if self.baseline else []), *self.variants]
-        twice = sorted({name for name in roles if roles.count(name) > 1})
-        if twice and not (twice == [self.system] and self.system == self.baseline):
-            raise ValueError(f"{', '.join(twice)} stands in more than one role")
+        # The baseline may be measured alone.
+        compared = [self.baseline] if self.baseline not in (None, self.system) else []
+        roles = [self.system, *compared, *self.variants]
+        if twice := sorted({str(name) for name in roles if roles.count(name) > 1}):
+            raise ValueError(
+                f"{', '.join(twice)} stands in more than one role (system, baseline, variants)"
+            )
         return self
 
     @property
@@ -254,7 +257,7 @@ def _publishable_text(text: str) -> str:
 
 
 _SECRET_NAME = re.compile(
-    r"(keys?|secrets?|password|passwd|passphrase|pwd|authorization|credentials?|dsn|token"
+    r"(keys?|secrets?|passwords?|passwd|passphrase|pwd|authorization|credentials?|dsn|token"
     r"|(api|auth|access|refresh|bearer)_?tokens)$",
     re.IGNORECASE,
 )

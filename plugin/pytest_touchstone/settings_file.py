@@ -126,7 +126,12 @@ def _parse_yaml(text: str) -> Any:
         raise _YAMLError(": not YAML: nested too deeply") from None
 
 
-_PATH_KEYS: tuple[Key, ...] = (("dataset",), ("reports",), ("corpus", "chunks"), ("embedder", "vectors"))
+_PATH_KEYS: tuple[Key, ...] = (
+    ("dataset",),
+    ("reports",),
+    ("corpus", "chunks"),
+    ("embedder", "vectors"),
+)
 _SQLITE_FILE = re.compile(r"(sqlite(?:\+\w+)?:///)(?!:memory:|file:)([^/].*)")
 
 
@@ -225,20 +230,19 @@ def _value_of(variable: str, key: Key, text: str) -> Any:
 def _line(path: Path, origin: Mapping[Key, str], fault: Mapping[str, Any]) -> str:
     """One validation fault as a line: where, which key, what is wrong, what is allowed."""
     loc = tuple(str(part) for part in fault["loc"])
-    key = ".".join(loc) or "(whole file)"
     sources = (origin[loc[:end]] for end in range(len(loc), 0, -1) if loc[:end] in origin)
-    where = next(sources, str(path))
+    where = ": ".join([next(sources, str(path)), *([".".join(loc)] if loc else [])])
     if fault["type"] == "extra_forbidden":
-        return f"{where}: {key}: unknown key; {hint(loc[-1], _known_keys(loc[:-1]))}"
+        return f"{where}: unknown key; {hint(loc[-1], _known_keys(loc[:-1]))}"
     if fault["type"] == "missing":
-        return f"{where}: {key}: is missing"
+        return f"{where}: is missing"
     if fault["type"] in ("model_type", "dict_type"):
-        return f"{where}: {key}: must be a mapping of keys to values"
+        return f"{where}: must be a mapping of keys to values"
     message = str(fault["msg"]).removeprefix("Value error, ")
     given = fault["input"]
     if isinstance(given, dict | list) or any(map(names_a_secret, loc)):
-        return f"{where}: {key}: {message}"
-    return f"{where}: {key}: {message} (given: {given!r})"
+        return f"{where}: {message}"
+    return f"{where}: {message} (given: {given!r})"
 
 
 _SECTIONS: Mapping[str, type[BaseModel]] = {

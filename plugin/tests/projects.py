@@ -131,19 +131,22 @@ def plain(messages, session):
 Json = dict[str, Any]
 
 
+def question(name: str, kind: str = "factual", **labels: Any) -> Json:
+    """One gold question."""
+    return {"id": name, "type": kind, "question": f"What is {name}?", "answer": "", **labels}
+
+
 def gold() -> list[Json]:
     """Eight questions, neither in order of id nor of type; `q04` has no labels at all."""
-    cases: list[Json] = []
     kinds = ("factual", "summary", "comparative", "edge_case")
-    for place, name in enumerate((*CASES[4:], *CASES[:4])):
-        case: Json = {"id": name, "type": kinds[place % 4], "question": f"What is {name}?"}
-        case |= {"answer": f"It is {name}.", "gold_chunks": ["c" + name[1:]]}
-        if name in ("q01", "q05"):
-            case["filters"] = {"year": "2021" if name == "q01" else "2022"}
-        if name == "q04":
-            del case["gold_chunks"]
-        cases.append(case)
-    return cases
+    labels: dict[str, Json] = {name: {"gold_chunks": ["c" + name[1:]]} for name in CASES}
+    labels["q01"]["filters"] = {"year": "2021"}
+    labels["q05"]["filters"] = {"year": "2022"}
+    del labels["q04"]["gold_chunks"]
+    return [
+        question(name, kinds[place % 4], **labels[name])
+        for place, name in enumerate((*CASES[4:], *CASES[:4]))
+    ]
 
 
 @dataclass(frozen=True)

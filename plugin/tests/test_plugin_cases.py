@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
-from projects import CASES, Project, case_of, measure_of
+from projects import CASES, Project, case_of, measure_of, question
 
 IN_FILE_ORDER = [*CASES[4:], *CASES[:4]]
 
@@ -18,7 +19,7 @@ def test_a_run_shows_cases_table_and_report(project: Project) -> None:
     assert result.ret == pytest.ExitCode.OK
     assert result.parseoutcomes()["low"] == 1
 
-    ids = re.findall(r"test_retrieval\.py::test_gold_chunks_are_retrieved\[(\w+)\] PASSED", text(result))
+    ids = re.findall(r"::test_gold_chunks_are_retrieved\[(\w+)\] PASSED", text(result))
     assert ids == [case for case in IN_FILE_ORDER if case != "q04"], "in the order of the file"
     result.stdout.fnmatch_lines(
         [
@@ -71,11 +72,7 @@ def test_low_is_a_letter_of_its_own_and_fails_when_strict(project: Project) -> N
 
 
 def test_many_low_cases_are_cut_unless_verbose(project: Project) -> None:
-    cases = [
-        {"id": f"n{n:02}", "type": "factual", "question": f"What is n{n:02}?", "answer": ""}
-        for n in range(25)
-    ]
-    project.gold(cases)
+    project.gold([question(f"n{number:02}") for number in range(25)])
     project.configure(floors={"CostPerQuery": 0})
     result = project.run("tests/test_cost.py")
     assert text(result).count("\nLOW ") == 20
@@ -116,10 +113,12 @@ def test_collecting_calls_nothing_and_writes_nothing(
     assert project.tree() == before
 
 
-def test_options_beat_the_settings(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_options_beat_the_settings(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     gold = elsewhere / "other.jsonl"
-    gold.write_text('{"id":"q09","type":"factual","question":"What is q09?","answer":"9"}\n')
+    gold.write_text(json.dumps(question("q09")))
     result = project.run(
         f"--touchstone-dataset={gold}",
         "--touchstone-system=history",

@@ -27,10 +27,13 @@ def assert_partial(report: dict[str, Any]) -> None:
     assert case_of(report, "q05", "assistant")["scores"]["Recall@5"] == 1
 
 
+def reasons(report: dict[str, Any]) -> set[str]:
+    """Why scores are missing, all over the report."""
+    return {reason for case in report["cases"] for reason in case["reasons"].values()}
+
+
 @WAYS
-def test_ctrl_c_ends_soon_with_a_report_of_what_is_there(
-    project: Project, ways: list[str]
-) -> None:
+def test_ctrl_c_ends_soon_with_a_report_of_what_is_there(project: Project, ways: list[str]) -> None:
     project.faults(HUNG)
     ended = project.interrupt(*ways, after=24)
     assert ended.code == pytest.ExitCode.INTERRUPTED, ended.text
@@ -83,8 +86,7 @@ def test_a_killed_worker_costs_only_what_it_was_doing(project: Project) -> None:
     assert (calls - EVERY_CALL).total() <= 9
     report = project.report()
     assert case_of(report, "q06", "assistant")["scores"]["Recall@5"] == 1
-    reasons = {r for case in report["cases"] for r in case["reasons"].values()}
-    assert "not_run" not in reasons
+    assert "not_run" not in reasons(report)
     assert ended.code in (0, 1), "xdist fails the test that the worker was in, where there was one"
 
 
@@ -105,7 +107,7 @@ def test_a_run_that_cannot_be_carried_out_says_why(project: Project) -> None:
         assert ended.code == pytest.ExitCode.TESTS_FAILED, ended.text
         assert "ERROR: the evaluation is incomplete: RuntimeError: a fault of our own" in ended.out
         assert "17 errors" in ended.out
-    assert {r for case in project.report()["cases"] for r in case["reasons"].values()} == {"not_run"}
+    assert reasons(project.report()) == {"not_run"}
 
 
 def test_a_report_that_cannot_be_written_leaves_the_table(project: Project) -> None:

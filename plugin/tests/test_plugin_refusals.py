@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import re
 import sys
 
 import pytest
-from projects import Ended, Project
+from projects import Ended, Project, question
 
 WAYS = pytest.mark.parametrize("ways", [[], ["-n2"]], ids=["serial", "workers"])
 
@@ -67,13 +68,16 @@ def test_an_unknown_system_is_refused(project: Project) -> None:
 
 @WAYS
 def test_gold_and_collection_must_agree(project: Project, ways: list[str]) -> None:
-    chunks = [f'{{"id": "c0{n}", "text": "Report {n}.", "metadata": {{"year": "202{n}"}}}}' for n in (1, 2, 3)]  # fmt: skip
-    project.write("evaluation/corpus.jsonl", "\n".join(chunks))
+    chunks = [
+        {"id": f"c0{n}", "text": f"Report {n}.", "metadata": {"year": f"202{n}"}} for n in (1, 2, 3)
+    ]
+    project.write("evaluation/corpus.jsonl", "\n".join(map(json.dumps, chunks)))
+    nothing_matches = {"filters": {"year": "2022"}, "behavior": ["admitted"]}
     project.gold(
         [
-            {"id": "a", "type": "factual", "question": "A?", "answer": "", "gold_chunks": ["c01"]},
-            {"id": "b", "type": "factual", "question": "B?", "answer": "", "gold_chunks": ["c01", "c04"]},  # fmt: skip
-            {"id": "c", "type": "edge_case", "question": "C?", "answer": "", "filters": {"year": "2022"}, "behavior": ["admitted"]},  # fmt: skip
+            question("a", gold_chunks=["c01"]),
+            question("b", gold_chunks=["c01", "c04"]),
+            question("c", "edge_case", **nothing_matches),
         ]
     )
     project.configure(corpus={"chunks": "corpus.jsonl", "collection": "small"})
@@ -152,7 +156,7 @@ def test_missing_extras_are_one_line(
     monkeypatch.setattr(importlib.metadata, "version", version)
     monkeypatch.setitem(sys.modules, missing, None)
     project.write("evaluation/corpus.jsonl", '{"id": "c01", "text": "Report.", "metadata": {}}')
-    project.gold([{"id": "a", "type": "factual", "question": "A?", "answer": ""}])
+    project.gold([question("a")])
     if missing == "openai":
         project.configure(generator={"model": "gpt-4o-mini"})
     else:
@@ -185,7 +189,8 @@ def test_a_path_elsewhere_needs_an_equals_sign(
 
 
 def test_a_path_inside_the_project_needs_none(project: Project) -> None:
-    other = project.write("evaluation/other.jsonl", (project.folder / "evaluation/gold.jsonl").read_text())  # fmt: skip
+    gold = (project.folder / "evaluation/gold.jsonl").read_text()
+    other = project.write("evaluation/other.jsonl", gold)
     result = project.run("--touchstone-dataset", "evaluation/other.jsonl", "-q")
     assert result.ret == 0
     assert project.report()["snapshot"]["dataset"]["path"] == "evaluation/other.jsonl"
@@ -267,4 +272,3 @@ def test_a_collection_error_keeps_its_meaning(project: Project) -> None:
     assert ended.code == pytest.ExitCode.TESTS_FAILED, ended.text
     assert "1 error" in ended.out
     assert len(project.calls()) == 24, "xdist runs what could be collected"
-

@@ -55,9 +55,7 @@ def test_workers_show_what_one_process_shows(project: Project) -> None:
 def test_runs_at_the_same_time_in_one_folder_do_not_disturb_each_other(project: Project) -> None:
     project.faults({"plain": "slow"})  # 2.4 s and more: the runs do overlap
     ended: list[Ended] = []
-    threads = [
-        threading.Thread(target=lambda: ended.append(project.spawn("-q"))) for _ in range(2)
-    ]
+    threads = [threading.Thread(target=lambda: ended.append(project.spawn("-q"))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

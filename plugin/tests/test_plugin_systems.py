@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from projects import CASES, Project, case_of
+from projects import CASES, Project, case_of, question
 from servers.openai import OpenAIServer, rate_limited
 
 KEY = "sk-touchstone-0123456789abcdef"
 
 
 def hook(body: str) -> str:
-    return (
-        "import app\n\n\n"
-        f"def pytest_touchstone_systems(config, resources):\n    {body}\n"
-    )
+    return f"import app\n\n\ndef pytest_touchstone_systems(config, resources):\n    {body}\n"
 
 
 @pytest.mark.parametrize("ways", [[], ["-n2"]], ids=["serial", "workers"])
@@ -31,19 +28,29 @@ def test_a_conftest_names_systems(project: Project, ways: list[str]) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("return {'mine': app.assistant, 'plain': app.plain}",
-         "system 'plain' is defined twice: by the hook pytest_touchstone_systems and by the"
-         " setting systems.plain; remove one"),
-        ("return [app.assistant]",
-         "the hook pytest_touchstone_systems must return a mapping of names to systems, not [<app"),
-        ("return {'mine': 'app:assistant'}",
-         "system 'mine': builtins:str has no method `ask(messages, session)`"),
-        ("raise LookupError('no model here')",
-         "the hook pytest_touchstone_systems raised LookupError: no model here (conftest.py:5)"),
-        ("return {'theirs': app.assistant}",
-         "system 'mine' is not defined; known: assistant, baseline, history, plain, theirs."),
+        (
+            "return {'mine': app.assistant, 'plain': app.plain}",
+            "system 'plain' is defined twice: by the hook pytest_touchstone_systems and by the"
+            " setting systems.plain; remove one",
+        ),
+        (
+            "return [app.assistant]",
+            "the hook pytest_touchstone_systems must return a mapping of names to systems, not [<",
+        ),
+        (
+            "return {'mine': 'app:assistant'}",
+            "system 'mine': builtins:str has no method `ask(messages, session)`",
+        ),
+        (
+            "raise LookupError('no model here')",
+            "the hook pytest_touchstone_systems raised LookupError: no model here (conftest.py:5)",
+        ),
+        (
+            "return {'theirs': app.assistant}",
+            "system 'mine' is not defined; known: assistant, baseline, history, plain, theirs.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_the_hook_is_one_line(project: Project, body: str, said: str) -> None:
     project.configure(system="mine")
     project.write("conftest.py", hook(body))
@@ -94,20 +101,28 @@ def test_the_baseline_answers_through_a_server(
     texts = {"c01": "Gulu paid 50 million.", "c02": "Lira lacked medicines.", "c03": "Arua built."}
     lines = [json.dumps({"id": i, "text": t, "metadata": {}}) for i, t in texts.items()]
     project.write("evaluation/corpus.jsonl", "\n".join(lines))
-    history = [{"role": "user", "content": "Tell me about Gulu."}, {"role": "assistant", "content": "Gladly."}]  # fmt: skip
+    history = [
+        {"role": "user", "content": "Tell me about Gulu."},
+        {"role": "assistant", "content": "Gladly."},
+    ]
     project.gold(
         [
-            {"id": "a", "type": "factual", "question": "What did Gulu pay?", "answer": "", "gold_chunks": ["c01"]},  # fmt: skip
-            {"id": "b", "type": "multi_turn", "question": "And Lira?", "answer": "", "history": history, "gold_chunks": ["c02"]},  # fmt: skip
+            question("a", gold_chunks=["c01"]),
+            question("b", "multi_turn", history=history, gold_chunks=["c02"]),
         ]
     )
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with OpenAIServer(lambda request: f"{request['model']} says [1].", api_key=KEY) as server:
         server.script(rate_limited("0"))
         project.configure(
-            system="history", variants=[], systems={}, baseline="baseline", prices={},
-            corpus={"chunks": "corpus.jsonl"}, generator={"url": server.url, "model": "gpt-4o-mini"},
-        )  # fmt: skip
+            system="history",
+            baseline="baseline",
+            variants=[],
+            systems={},
+            prices={},
+            corpus={"chunks": "corpus.jsonl"},
+            generator={"url": server.url, "model": "gpt-4o-mini"},
+        )
         ended = project.spawn()
         asked = len(server.requests)
     assert ended.code == 0, ended.text

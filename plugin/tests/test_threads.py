@@ -168,15 +168,13 @@ def test_the_executor_runs_so_many_at_once_and_no_more() -> None:
     assert_all_threads_end()
 
 
-def test_the_executor_starts_no_thread_while_one_is_idle() -> None:
+def test_the_executor_after_its_end() -> None:
     executor = DaemonExecutor("touchstone-executor")
-
-    async def main() -> set[int]:
-        return {await asyncio.to_thread(threading.get_ident) for _ in range(20)}
-
-    # Between two calls the thread has to come back for the next; now and then it is late.
-    assert len(run_with(executor, main)) <= 20
     assert executor.submit(pow, 2, exp=5).result(PATIENCE_S) == 32
+    executor.shutdown()
+    executor.shutdown()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        executor.submit(pow, 2, 5)
     assert_all_threads_end()
 
 

@@ -56,7 +56,8 @@ class Assistant:
 
     :param fields: metadata fields to filter by, the most certain first: the last one is the first
         to be dropped where nothing matches.
-    :param exclusive: fields of which one question can mean only one, such as district and city.
+    :param exclusive: fields of which one question can mean only one, such as district and city,
+        each with the words that tell which one is meant (for the rules; a model knows).
     :param steps: the ingredients beyond the baseline.
     :raises ValueError: for an unknown step, or without a collection.
     """
@@ -66,7 +67,7 @@ class Assistant:
         resources: Resources,
         *,
         fields: Sequence[str],
-        exclusive: Sequence[str] = (),
+        exclusive: Mapping[str, Sequence[str]] | None = None,
         steps: Sequence[str] = STEPS,
     ) -> None:
         if resources.corpus is None:
@@ -77,7 +78,7 @@ class Assistant:
         self._in_thread = resources.in_thread
         self._fields = tuple(fields)
         self._on = frozenset(steps)
-        self._steps = _steps(resources, self._fields, tuple(exclusive))
+        self._steps = _steps(resources, self._fields, exclusive or {})
         self.identity = {"steps": type(self._steps).__name__}
 
     async def ask(self, messages: Sequence[Message], session: Session) -> Answer:
@@ -145,7 +146,9 @@ class Assistant:
         return tuple({passage.id: passage for passage in merged}.values())[:_CANDIDATES]
 
 
-def _steps(resources: Resources, fields: Sequence[str], exclusive: Sequence[str]) -> Steps:
+def _steps(
+    resources: Resources, fields: Sequence[str], exclusive: Mapping[str, Sequence[str]]
+) -> Steps:
     if resources.complete is None:
         return RuleSteps(fields, exclusive)
     return ModelSteps(resources.complete, fields)

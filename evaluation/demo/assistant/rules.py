@@ -14,12 +14,19 @@ from pytest_touchstone.systems.single_shot import extract, words
 
 Found = dict[str, Any]
 
-_FISCAL_YEAR = re.compile(r"\b(?:20)?(\d\d)\s*[/–-]\s*(?:20)?(\d\d)\b")
+_FISCAL_YEAR = re.compile(r"(?<!\d)(?:20)?(\d\d)\s*[/–-]\s*(?:20)?(\d\d)(?!\d)")
 _SHORT_YEAR = re.compile(r"\bfy\s*'?(\d\d)\b", re.IGNORECASE)
-_YEAR = re.compile(r"\b20\d\d\b")
-_YEAR_AFTER = re.compile(r"\b(?:year after|following year|next year|året efter)\b", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
+_NUMBERS = {"two": 2, "three": 3, "två": 2, "tre": 3}
+_YEAR_AFTER = re.compile(
+    r"\b(?:(?:(two|three|två|tre) )?(?:years?|år) (?:after|later|senare)"
+    r"|(?:following|next) year|året efter)\b",
+    re.IGNORECASE,
+)
 _YEAR_BEFORE = re.compile(
-    r"\b(?:year before|previous year|prior year|året innan|året före)\b", re.IGNORECASE
+    r"\b(?:(?:(two|three|två|tre) )?(?:years?|år) (?:before|earlier|tidigare)"
+    r"|(?:previous|prior) year|året (?:innan|före))\b",
+    re.IGNORECASE,
 )
 _ALIKE = 0.84
 """Least similarity of a misspelt name: `Kibale` is Kibaale (0.92), Kabale is not (0.77)."""
@@ -44,12 +51,13 @@ class RuleSteps:
     """Carries out the assistant's steps without a model.
 
     :param fields: metadata fields to filter by.
-    :param exclusive: fields of which a question means only one at a time.
+    :param exclusive: fields of which a question means only one at a time, each with the words
+        that say so: ``{"city": ["city", "town clerk"], "district": ["district"]}``.
     """
 
-    def __init__(self, fields: Sequence[str], exclusive: Sequence[str]) -> None:
+    def __init__(self, fields: Sequence[str], exclusive: Mapping[str, Sequence[str]]) -> None:
         self._fields = tuple(fields)
-        self._exclusive = frozenset(exclusive)
+        self._exclusive = {field: [words(cue) for cue in cues] for field, cues in exclusive.items()}
 
     async def standalone(self, messages: Sequence[Message], usage: list[Usage | None]) -> str:
         """The last message; where it says too little by itself, after the one it follows."""
@@ -72,7 +80,7 @@ class RuleSteps:
         for message in messages:
             if message.role == "user":
                 said = self._named(message.content, known, found)
-                if self._exclusive & said.keys():
+                if self._exclusive.keys() & said.keys():
                     found = {f: v for f, v in found.items() if f not in self._exclusive}
                 found |= said
         return {field: found[field] for field in self._fields if field in found}
@@ -122,31 +130,46 @@ class RuleSteps:
         return self._one_kind(text, named, before)
 
     def _one_kind(self, text: str, named: Found, before: Mapping[str, Any]) -> Found:
-        """Of fields that share a name (a district and a city), the one that is meant."""
-        rivals = [field for field in self._fields if field in self._exclusive & named.keys()]
-        same = [field for field in rivals if named[field] == named[rivals[0]]]
-        if len(same) < 2:
+        """Of fields that may share a name (a district and a city), the one that is meant."""
+        said = words(text)
+        cued = [f for f, cues in self._exclusive.items() if any(_says(said, c) for c in cues)]
+        rivals = [field for field in self._exclusive if field in named]
+        others = {f: v for f, v in named.items() if f not in self._exclusive}
+        if not rivals:
+            held = [field for field in self._exclusive if field in before]
+            moved = len(cued) == 1 and held and cued[0] not in held
+            return others | {cued[0]: before[held[0]]} if moved else others
+        if len(rivals) == 1 and rivals[0] in cued:
             return named
-        said = set(words(text))
-        meant = (
-            next((field for field in same if {field, f"{field}s"} & said), None)
-            or next((field for field in same if field in before), None)
-            or same[0]
-        )
-        return {field: v for field, v in named.items() if field not in same or field == meant}
+        if len(cued) > 1:
+            # A comparison across kinds: no single filter covers both sides.
+            return others
+        if len(cued) == 1 and _says_next(said, named[rivals[0]], self._exclusive[cued[0]]):
+            return others | {cued[0]: named[rivals[0]]}
+        meant = [*(f for f in cued if f in rivals), *(f for f in rivals if f in before), *rivals][0]
+        return others | {meant: named[meant]}
+
+
+def _says(said: Sequence[str], cue: Sequence[str]) -> bool:
+    return any(said[at : at + len(cue)] == cue for at in range(len(said) - len(cue) + 1))
+
+
+def _says_next(said: Sequence[str], value: Any, cues: Sequence[Sequence[str]]) -> bool:
+    """Whether a cue follows the name at once: ``Kasese City``."""
+    return isinstance(value, str) and any(_says(said, [*words(value), *cue]) for cue in cues)
 
 
 def _years(text: str, before: Any) -> list[str]:
     """Years as the collection writes them: FY 2021/22 is 2022; so is FY22."""
     plain = _FISCAL_YEAR.sub(_fiscal, text)
     plain = _SHORT_YEAR.sub(lambda year: f"20{year[1]}", plain)
-    years = sorted(set(_YEAR.findall(plain)))
-    if not years and isinstance(before, str) and before.isdecimal():
-        if _YEAR_AFTER.search(text):
-            return [str(int(before) + 1)]
-        if _YEAR_BEFORE.search(text):
-            return [str(int(before) - 1)]
-    return years
+    years = set(_YEAR.findall(plain))
+    known = years or ({before} if isinstance(before, str) else set())
+    for pattern, sign in ((_YEAR_AFTER, 1), (_YEAR_BEFORE, -1)):
+        if len(known) == 1 and (found := pattern.search(plain)):
+            step = sign * _NUMBERS.get((found[1] or "").casefold(), 1)
+            years.add(str(int(next(iter(known))) + step))
+    return sorted(years)
 
 
 def _fiscal(found: re.Match[str]) -> str:
@@ -155,10 +178,12 @@ def _fiscal(found: re.Match[str]) -> str:
 
 
 def _mentioned(text: str, values: Iterable[Any]) -> list[str]:
-    """The values that a text names: in full, by an own word of theirs, or as an acronym."""
+    """The values that a text names: by an own word of theirs, or as an acronym."""
     names = {value: words(value) for value in values if isinstance(value, str)}
     spread = Counter(word for parts in names.values() for word in set(parts))
     said = words(text)
+    # A name that is spelt right is no misspelling of another one.
+    unknown = [word if spread[word] == 0 else "" for word in said]
     found = {}
     for value, parts in names.items():
         # What most values of a field share, such as `ministry`, has to be said as well.
@@ -167,8 +192,10 @@ def _mentioned(text: str, values: Iterable[Any]) -> list[str]:
         kind = shared - _STOP_WORDS
         by_word = not kind or bool(kind & set(said)) or any(f"{w[:-1]}ies" in said for w in kind)
         place = _place(said, own) if by_word else None
+        if place is None and by_word:
+            place = _misspelt(unknown, own)
         if place is None and len(parts) > 2:
-            place = _place(said, _acronyms(parts), fuzzy=False)
+            place = _place(said, _acronyms(parts))
         if place is not None:
             found[value] = place
     return sorted(found, key=lambda value: found[value])
@@ -179,16 +206,17 @@ def _acronyms(parts: Sequence[str]) -> list[str]:
     return ["".join(initials), "".join(w[0] for w in parts if w not in _STOP_WORDS)]
 
 
-def _place(said: Sequence[str], names: Sequence[str], *, fuzzy: bool = True) -> int | None:
-    """Where the first of the names is said, allowing for a misspelling in longer ones."""
+def _place(said: Sequence[str], names: Sequence[str]) -> int | None:
+    """Where the first of the names is said."""
+    return next((place for place, word in enumerate(said) if word in names), None)
+
+
+def _misspelt(said: Sequence[str], names: Sequence[str]) -> int | None:
+    """Where a word is much like one of the longer names."""
+    long = [name for name in names if len(name) >= _SHORTEST_FUZZY]
     for place, word in enumerate(said):
-        if word in names:
+        if len(word) >= _SHORTEST_FUZZY and difflib.get_close_matches(word, long, 1, _ALIKE):
             return place
-    if fuzzy:
-        for place, word in enumerate(said):
-            long = [name for name in names if len(name) >= _SHORTEST_FUZZY]
-            if len(word) >= _SHORTEST_FUZZY and difflib.get_close_matches(word, long, 1, _ALIKE):
-                return place
     return None
 
 

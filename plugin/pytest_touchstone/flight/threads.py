@@ -61,6 +61,7 @@ class DaemonExecutor(ThreadPoolExecutor):
         super().__init__(max_workers=1)  # of its own threads, none of which is ever started
         self._name = name
         self._free = most
+        self._ended = False
         self._idle = threading.Semaphore(0)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -68,8 +69,10 @@ class DaemonExecutor(ThreadPoolExecutor):
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Run the function in a thread, as soon as one is free."""
         future: Future[T] = Future()
-        self._jobs.put((future, lambda: fn(*args, **kwargs)))
         with self._lock:
+            if self._ended:
+                raise RuntimeError("cannot schedule new futures after shutdown")
+            self._jobs.put((future, lambda: fn(*args, **kwargs)))
             if not self._idle.acquire(blocking=False) and self._free:
                 self._free -= 1
                 threading.Thread(target=self._work, name=self._name, daemon=True).start()
@@ -82,7 +85,9 @@ class DaemonExecutor(ThreadPoolExecutor):
         cancel_futures: bool = False,  # noqa: ARG002
     ) -> None:
         """Let the threads end when they are idle; waits for none."""
-        self._jobs.put(None)
+        with self._lock:
+            self._ended = True
+            self._jobs.put(None)
 
     def _work(self) -> None:
         while (job := self._next()) is not None:

@@ -88,8 +88,7 @@ def _checked(form: type[Returned], returned: object) -> Returned:
         where = ".".join(str(part) for part in first["loc"]) or form.__name__
         raise InvalidAnswer(storable(f"{where}: {first['msg']}")) from None
     except Exception as error:
-        # What was returned may run code of its own when it is looked into (a generator).
-        raise InvalidAnswer(storable(f"cannot be read: {type(error).__name__}: {error}")) from error
+        raise InvalidAnswer(_unreadable(form.__name__, error)) from error
     # What goes into store and report is JSON: refuse here what is none.
     filters = None if value.filters is None else _json_data(value.filters, "filters")
     passages = tuple(_passage(rank, passage) for rank, passage in enumerate(value.passages))
@@ -128,6 +127,13 @@ def _json_data(value: object, where: str) -> Any:
         return json_data(value, where)
     except ValueError as error:
         raise InvalidAnswer(str(error)) from None
+    except Exception as error:
+        raise InvalidAnswer(_unreadable(where, error)) from error
+
+
+def _unreadable(where: str, error: Exception) -> str:
+    """What is returned may run code of its own when it is looked into, which may fail."""
+    return storable(f"{where} cannot be read: {type(error).__name__}: {error}")
 
 
 @cache
