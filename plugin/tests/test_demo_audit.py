@@ -41,13 +41,13 @@ def noise() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def gold() -> GoldSet:
-    return read_gold(HERE / "gold.jsonl")
+    return read_gold(build_gold.GOLD)
 
 
 def test_the_files_are_what_the_generator_writes(made: tuple[AuditChunk, ...]) -> None:
     assert (HERE / "corpus.jsonl").read_bytes() == generate.corpus_lines(made)
     assert (HERE / "noise.jsonl").read_bytes() == generate.noise_lines(made)
-    assert (HERE / "gold.jsonl").read_bytes() == build_gold.gold_lines(made)
+    assert (build_gold.GOLD).read_bytes() == build_gold.gold_lines(made)
 
 
 def test_the_corpus_is_large_enough_and_templated(

@@ -36,6 +36,7 @@ from evaluation.demo.audit.facts import (
 from evaluation.demo.audit.generate import AuditChunk, corpus
 
 HERE = Path(__file__).parent
+GOLD = HERE.parents[1] / "data" / "test_set_v2026-11-30.jsonl"
 TYPES = {
     "f": "factual",
     "c": "comparative",
@@ -338,7 +339,7 @@ def _message(question: Question, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def gold_lines(chunks: Sequence[AuditChunk]) -> bytes:
-    """The bytes of ``gold.jsonl``."""
+    """The bytes of the gold file."""
     evidence = Evidence(tuple(chunks))
     return b"".join(
         json.dumps(gold(question, evidence), ensure_ascii=False).encode() + b"\n"
@@ -347,9 +348,9 @@ def gold_lines(chunks: Sequence[AuditChunk]) -> bytes:
 
 
 def main() -> None:
-    """Write ``gold.jsonl`` beside this module."""
+    """Write the gold file."""
     lines = gold_lines(corpus())
-    (HERE / "gold.jsonl").write_bytes(lines)
+    GOLD.write_bytes(lines)
     sys.stdout.write(f"{len(lines.splitlines())} gold questions\n")
 
 
