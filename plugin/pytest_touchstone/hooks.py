@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -24,7 +25,7 @@ from pytest_touchstone.refusal import Refusal
 from pytest_touchstone.report.display import printable
 from pytest_touchstone.report.table import table_lines
 from pytest_touchstone.run import Process, new_process
-from pytest_touchstone.session import Evaluation, Finished, finish, output_fault
+from pytest_touchstone.session import Evaluation, Finished, finish, output_fault, request_stop
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.settings_file import SettingsError, load_settings
 from pytest_touchstone.store.engine import StoreError
@@ -158,7 +159,7 @@ class Hooks:
         try:
             found = self.evaluation.scores(case, _measures(marker, request.node.nodeid))
         except FlightError as error:
-            failure = str(error)
+            failure = self._redact(str(error))
         if failure is not None:  # out of `except`, which would show what led to it as well
             pytest.fail(failure, pytrace=False)
         for measure, score in found.items():
@@ -230,9 +231,15 @@ class Hooks:
         self, session: pytest.Session, exitstatus: int | pytest.ExitCode
     ) -> Generator[None, object, object]:
         if self._is_controller and exitstatus == pytest.ExitCode.INTERRUPTED:
-            self._stop_workers()
+            request_stop(self._settings, self._process.run_id)
         result = yield
-        if self._worker_input is None and (self._cases_reported or self.evaluation.started):
+        # Where workers were cut short, only the store knows whether they had begun.
+        cut_short = self._is_controller and exitstatus in (
+            pytest.ExitCode.INTERRUPTED,
+            pytest.ExitCode.INTERNAL_ERROR,
+        )
+        begun = self._cases_reported or self.evaluation.started or cut_short
+        if begun and self._worker_input is None:
             self._report(session)
         return result
 
@@ -275,17 +282,6 @@ class Hooks:
             self.failed("the system under test answered no question")
         if session.exitstatus == pytest.ExitCode.OK and self._failure is not None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _stop_workers(self) -> None:
-        from pytest_touchstone.store.engine import Store
-        from pytest_touchstone.store.run import RunStore
-
-        try:
-            store = Store(self._settings.store_url, create=False)
-        except StoreError:
-            return
-        RunStore(store, self._process.run_id, "controller").request_stop().result()
-        store.close()
 
     def _hooked_systems(self, resources: Resources) -> dict[str, object]:
         """The systems that every implementation of the hook names.
@@ -331,21 +327,23 @@ class Landing:
         return result
 
     def _land(self, *, early: bool) -> None:
-        evaluation = self._evaluation
-        if not evaluation.started:
+        if not self._evaluation.started:
             return
         try:
-            if early:
-                evaluation.stop()
-            else:
-                evaluation.drain()
+            with contextlib.closing(self._evaluation):
+                self._come_down(early=early)
         except (FlightError, StoreError) as error:
             self._failed(f"the evaluation is incomplete: {error}")
+
+    def _come_down(self, *, early: bool) -> None:
+        if early:
+            self._evaluation.stop()
+            return
+        try:
+            self._evaluation.drain()
         except BaseException:
-            evaluation.stop()
+            self._evaluation.stop()
             raise
-        finally:
-            evaluation.close()
 
 
 class _Progress:

@@ -21,6 +21,8 @@ from pytest_touchstone.report.model import Report, report_name, to_json
 from pytest_touchstone.run import Hooked, Process, Progress, Run, finish_run, open_run
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan
+from pytest_touchstone.store.engine import Store, StoreError
+from pytest_touchstone.store.run import RunStore
 
 
 class Evaluation:
@@ -159,6 +161,16 @@ def finish(settings: Settings, run_id: str) -> Finished | None:
     """
     found = finish_run(settings, run_id)
     return None if found is None else Finished(*found)
+
+
+def request_stop(settings: Settings, run_id: str) -> None:
+    """Ask the processes of a run, where there is one, to end early."""
+    with contextlib.suppress(StoreError):  # they end without it too, only later
+        store = Store(settings.store_url, create=False)
+        try:
+            RunStore(store, run_id, "controller").request_stop().result()
+        finally:
+            store.close()
 
 
 def output_fault(output: Path) -> str | None:

@@ -226,7 +226,7 @@ class Project:
     ) -> Ended:
         """Run a module in a process of its own, which has to end by itself."""
         done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
+            [sys.executable, "-P", "-m", module, *arguments],
             cwd=cwd or self.folder,
             env=os.environ | environ,
             capture_output=True,
@@ -239,7 +239,7 @@ class Project:
     def interrupt(self, *arguments: str, after: int) -> Ended:
         """Run pytest, and press Ctrl-C once the systems were called so many times."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *arguments],
+            [sys.executable, "-P", "-m", "pytest", *arguments],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -100,12 +100,18 @@ async def no_count(filters: object) -> int | None:
 OBSERVER = Observer(count=no_count, price=lambda usage: (0.0, None), redact=lambda text: text)
 
 
-def works(cases: Sequence[Case], *systems: str, measures: Sequence[Measure] = MEASURES) -> list[Work]:
+def works(
+    cases: Sequence[Case], *systems: str, measures: Sequence[Measure] = MEASURES
+) -> list[Work]:
     return [Work(case, system, tuple(measures)) for case in cases for system in systems or ("s",)]
 
 
 def flight(
-    run: RunStore, cases: Sequence[Case], *systems: Loaded, patience: float = PATIENCE_S, **given: Any
+    run: RunStore,
+    cases: Sequence[Case],
+    *systems: Loaded,
+    patience: float = PATIENCE_S,
+    **given: Any,
 ) -> Flight:
     lanes = {system.name: Lane(system) for system in systems}
     plan = given.pop("plan", None) or works(cases, *lanes)
@@ -144,9 +150,14 @@ def second_process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
         pass
 
 
+def _say(word: str) -> None:
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
 def _claim(url: str, owner: str) -> None:
     """Wait for a line, then claim whatever is free, one after the other; print what was got."""
-    print("ready", flush=True)
+    _say("ready")
     sys.stdin.readline()
     store = Store(url)
     run = join(store, owner, [])
@@ -155,7 +166,7 @@ def _claim(url: str, owner: str) -> None:
         window = units[:7]
         mine = run.claim(window).result()
         if mine is not None:
-            print(mine.case_id, flush=True)
+            _say(mine.case_id)
             units = units[units.index(mine) + 1 :]
         else:
             units = units[len(window) :]
@@ -167,7 +178,7 @@ def _fly(url: str, owner: str) -> None:
     cases = gold(10)
 
     async def never() -> None:
-        print("stuck", flush=True)
+        _say("stuck")
         await asyncio.Event().wait()
 
     system = Assistant({"3": never, "4": never})

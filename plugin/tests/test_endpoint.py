@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
@@ -11,7 +12,6 @@ import pytest
 from pytest_touchstone.chat import ChatError
 from pytest_touchstone.flight import endpoint as endpoint_module
 from pytest_touchstone.flight.endpoint import Endpoint
-
 
 T = TypeVar("T")
 
@@ -74,8 +74,7 @@ class Server:
 
 
 def pauses(times: Iterable[float]) -> list[float]:
-    times = list(times)
-    return [after - before for before, after in zip(times, times[1:], strict=False)]
+    return [after - before for before, after in itertools.pairwise(times)]
 
 
 def endpoint(limit: int = 10, tries: int = 4, timeout: float = 1000.0) -> Endpoint:
@@ -227,7 +226,7 @@ def test_a_call_without_end_is_ended_by_the_deadline() -> None:
 
 def test_the_deadline_is_one_for_all_tries_and_tells_what_went_before() -> None:
     server = Server(FAILED, FAILED, takes=25.0)
-    with pytest.raises(ChatError, match="within 60 s.*; the try before: out of order") as caught:
+    with pytest.raises(ChatError, match=r"within 60 s.*; the try before: out of order") as caught:
         calling(server, endpoint(timeout=60.0))
     assert len(server.called) == 3
     assert isinstance(caught.value.__cause__, ChatError)

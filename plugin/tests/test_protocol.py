@@ -84,7 +84,13 @@ def test_text_that_nothing_can_hold_is_replaced() -> None:
     odd = "a\ud800b\0c\ud83d\ude00"
     usage = Usage(odd, 1)
     answer = as_answer(
-        Answer(odd, (Passage(odd, odd, None, {odd: [odd]}),), {odd: odd}, usage=(usage,), citations=(odd,))
+        Answer(
+            odd,
+            (Passage(odd, odd, None, {odd: [odd]}),),
+            {odd: odd},
+            usage=(usage,),
+            citations=(odd,),
+        )
     )
     plain = "a\ufffdb\ufffdc😀"
     assert answer == Answer(
@@ -126,7 +132,7 @@ INVALID: list[tuple[Callable[[], object], str]] = [
     (lambda: Answer("x", (Passage("c", "t", math.nan),)), "passages.0.score: "),
     (lambda: Answer("x", broken()), "passages.2: Error iterating over object"),  # type: ignore[arg-type]
     (
-        lambda: Answer("x", (Passage("c", "t", None, Lazy()),)),
+        lambda: Answer("x", (Passage("c", "t", None, {"more": Lazy()}),)),
         "passages.0.metadata cannot be read: KeyError: 'connection closed'",
     ),
     (
@@ -160,6 +166,12 @@ def test_what_is_no_answer_is_one_line_that_names_the_field(
     assert message.startswith(says)
     assert "\n" not in message
     message.encode()
+
+
+def test_usage_of_a_retrieval_is_checked_too() -> None:
+    with pytest.raises(InvalidAnswer, match=r"^usage\.1: a number of tokens is negative"):
+        as_retrieval(Retrieval((), usage=(Usage("m", 1), Usage("m", -1))))
+    assert as_retrieval(Retrieval((), usage=(Usage("\0", 1),))).usage == (Usage("\ufffd", 1),)
 
 
 scalars = (
@@ -207,7 +219,7 @@ def test_anything_is_an_answer_that_can_be_stored_or_invalid(returned: Any) -> N
         try:
             value = check(returned)
         except InvalidAnswer as error:
-            assert str(error).encode()
+            str(error).encode()
             continue
         text = json.dumps(asdict(value), allow_nan=False, ensure_ascii=False)
         assert "\0" not in text.encode().decode()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_touchstone.redact import MASK, redactor
 
-SECRET = "hunter2/hunter2+hunter2"
+SECRET = "hunter2/hunter2+hunter2"  # noqa: S105
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,9 @@ def test_what_looks_like_a_secret(text: str, expected: str | None) -> None:
     assert redactor({}, [])(text) == (text if expected is None else expected)
 
 
-secrets = st.text(st.sampled_from(string.ascii_letters + string.digits + ".*+?()|\\/-_"), min_size=8)
+secrets = st.text(
+    st.sampled_from(string.ascii_letters + string.digits + ".*+?()|\\/-_"), min_size=8
+)
 
 
 @given(secrets, secrets, st.text(), st.text())

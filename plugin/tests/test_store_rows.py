@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from runs import PATIENCE_S, assert_all_threads_end, join, start, store_url
 
 from pytest_touchstone.gold import Case, GoldChunk, GoldMessage
+from pytest_touchstone.report.model import RunConfig
 from pytest_touchstone.report.rows import (
     PassageRef,
     PlanRow,
@@ -91,13 +92,13 @@ def test_a_run_comes_out_as_it_went_in(store: Store) -> None:
         id="run",
         started_at="2026-11-30T12:00:00.000Z",
         finished_at=None,
-        config={**begun.config, "prices": {}},  # type: ignore[arg-type]
+        config=cast(RunConfig, {**begun.config, "prices": {}}),
         label=ODD,
     )
     assert [(row.case, row.position) for row in found.cases] == [(cases[0], 0), (cases[1], 1)]
     assert sorted(found.plan, key=str) == sorted(plan, key=str)
-    assert found.questions == found.scores == ()
-    assert found.passages == found.notes == {}
+    assert (found.questions, found.scores) == ((), ())
+    assert (found.passages, found.notes) == ({}, {})
 
 
 def test_an_observation_comes_out_as_it_went_in(store: Store) -> None:

@@ -55,7 +55,7 @@ def test_arguments_and_result(threads: DaemonThreads) -> None:
         (KeyboardInterrupt(), KeyboardInterrupt),
         (TimeoutError("late"), TimeoutError),
         (asyncio.CancelledError(), asyncio.CancelledError),
-        (concurrent.futures.CancelledError(), asyncio.CancelledError),
+        (concurrent.futures.CancelledError(), concurrent.futures.CancelledError),
         (StopIteration(5), RuntimeError),
         (GeneratorExit(), RuntimeError),
     ],
@@ -69,7 +69,7 @@ def test_whatever_is_raised_arrives_and_the_thread_goes_on(
     async def calls() -> tuple[BaseException, int]:
         try:
             await threads.run(fail)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             return error, await threads.run(lambda: 5)
         raise AssertionError("nothing was raised")
 
@@ -104,12 +104,16 @@ def test_a_call_that_hangs_is_left_behind_and_its_thread_ends_with_it(
 def test_close_while_a_call_runs(threads: DaemonThreads) -> None:
     began, end = threading.Event(), threading.Event()
 
+    def wait() -> bool:
+        began.set()
+        return end.wait(PATIENCE_S)
+
     async def calls() -> None:
-        call = asyncio.ensure_future(threads.run(lambda: (began.set(), end.wait(PATIENCE_S))))
+        call = asyncio.ensure_future(threads.run(wait))
         await asyncio.to_thread(began.wait, PATIENCE_S)
         threads.close()
         end.set()
-        assert await call == (None, True)
+        assert await call
 
     asyncio.run(calls())
     assert_all_threads_end()

@@ -69,7 +69,7 @@ _LOCAL_POINTS = {
 _CENTRAL_POINTS = {
     "payroll": _LOCAL_POINTS["payroll"],
     "advances": _LOCAL_POINTS["advances"],
-    "arrears": "Domestic arrears of {amount} were owed to {suppliers} suppliers.",
+    "arrears": "Domestic arrears of {amount} were owed to {suppliers} creditors.",
     "procurement": "{contracts} contracts worth {amount} were delayed.",
     "absorption": "{amount} for {projects} externally financed projects was not absorbed.",
     "mischarge": "{amount} was charged to wrong items ({votes} codes).",
@@ -145,8 +145,15 @@ class Question:
 
     @cached_property
     def points(self) -> Sequence[str]:
-        """The key points, as templates: those of a summary are its findings one by one."""
-        return [f"{{{alias}}}" for alias in self.about] if self.type == "summary" else []
+        """The key points, as templates: those of a summary are its findings one by one.
+
+        Where they are of several years, each says of which: the figures alone would be as right
+        with the years swapped.
+        """
+        if self.type != "summary":
+            return []
+        several = len({key.year for key in self.about.values()}) > 1
+        return [f"{key.year}: {{{a}}}" if several else f"{{{a}}}" for a, key in self.about.items()]
 
     @property
     def answer(self) -> str:

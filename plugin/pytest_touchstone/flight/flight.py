@@ -128,12 +128,12 @@ class Flight:
             while unit not in self._done:
                 if self._over.is_set():
                     raise FlightError(self._why_unfinished()) from self._failure
-                if time.monotonic() > deadline:
+                if (left := deadline - time.monotonic()) <= 0:
                     raise FlightError(
                         f"no score for {case_id} within {self._patience:g} s;"
                         " the setting `patience` allows more"
                     )
-                self._news.wait(1.0)
+                self._news.wait(min(left, 1.0))  # short, so that Ctrl-C works everywhere
         try:
             return self._run.scores(unit)
         except StoreError as error:

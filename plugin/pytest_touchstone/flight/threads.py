@@ -11,7 +11,8 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 _Job = tuple[Future[Any], Callable[[], Any]]
@@ -32,16 +33,17 @@ class DaemonThreads:
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         """The function's result.  Cancelling the call abandons its thread, not the process."""
         worker = self._idle.pop() if self._idle else _Worker(self._name)
-        future: Future[T] = Future()
-        worker.jobs.put((future, lambda: function(*args)))
+        future: Future[Callable[[], T]] = Future()
+        worker.jobs.put((future, lambda: _outcome(function, args)))
         try:
-            return await asyncio.wrap_future(future)
+            outcome = await asyncio.wrap_future(future)
         finally:
             self.abandoned += future.running()
             if future.done() and not self._closed:
                 self._idle.append(worker)
             else:
                 worker.jobs.put(None)
+        return outcome()
 
     def close(self) -> None:
         """Let idle threads end; those that still run end when their call returns."""
@@ -120,13 +122,36 @@ def _carry_out(future: Future[Any], function: Callable[[], Any]) -> None:
         return
     try:
         result = function()
-    except (StopIteration, GeneratorExit) as error:
-        # They steer coroutines: asyncio's futures take no StopIteration (whoever waits would wait
-        # for ever), and GeneratorExit would end the one that waits.
-        failure = RuntimeError(f"the function raised {type(error).__name__}")
-        failure.__cause__ = error
-        future.set_exception(failure)
     except BaseException as error:  # noqa: BLE001 - it belongs to the caller
-        future.set_exception(error)
+        future.set_exception(_harmless(error))
     else:
         future.set_result(result)
+
+
+def _outcome(function: Callable[..., T], args: tuple[Any, ...]) -> Callable[[], T]:
+    """What gives the function's result or raises what it raised.
+
+    Asyncio's futures exchange some exceptions for others, without the traceback.
+    """
+    try:
+        result = function(*args)
+    except BaseException as error:  # noqa: BLE001 - it belongs to the caller
+        return partial(_raise, _harmless(error))
+    return lambda: result
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
+
+
+def _harmless(error: BaseException) -> BaseException:
+    """The error, or another in place of one that steers coroutines.
+
+    A future of asyncio takes no ``StopIteration``, so that whoever waits would wait for ever;
+    ``GeneratorExit`` would end the one that waits.
+    """
+    if not isinstance(error, StopIteration | GeneratorExit):
+        return error
+    failure = RuntimeError(f"the function raised {type(error).__name__}")
+    failure.__cause__ = error
+    return failure

@@ -92,14 +92,13 @@ def _checked(form: type[Returned], returned: object) -> Returned:
     # What goes into store and report is JSON: refuse here what is none.
     filters = None if value.filters is None else _json_data(value.filters, "filters")
     passages = tuple(_passage(rank, passage) for rank, passage in enumerate(value.passages))
+    usage = None if value.usage is None else tuple(starmap(_usage, enumerate(value.usage)))
+    value = replace(value, passages=passages, filters=filters, usage=usage)
     if isinstance(value, Retrieval):
-        return replace(value, passages=passages, filters=filters)
+        return value
     return replace(
         value,
         text=storable(value.text),
-        passages=passages,
-        filters=filters,
-        usage=None if value.usage is None else tuple(starmap(_usage, enumerate(value.usage))),
         citations=None if value.citations is None else tuple(map(storable, value.citations)),
     )
 
