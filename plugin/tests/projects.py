@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
-from pytest_touchstone.report import schema
+import pytest_touchstone.report
 from pytest_touchstone.shipped import shipped
 
 CASES = tuple(f"q{number:02}" for number in range(1, 9))
@@ -236,8 +237,12 @@ class Project:
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
-    def interrupt(self, *arguments: str, after: int) -> Ended:
-        """Run pytest, and press Ctrl-C once the systems were called so many times."""
+    def interrupt(self, *arguments: str, after: int, everywhere: bool = True) -> Ended:
+        """Run pytest, and press Ctrl-C once the systems were called so many times.
+
+        :param everywhere: a terminal interrupts the whole group of processes; otherwise only the
+            first one learns of it.
+        """
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "pytest", *arguments],
             cwd=self.folder,
@@ -250,7 +255,7 @@ class Project:
             while len(self.calls()) < after:
                 assert process.poll() is None, process.communicate()
                 time.sleep(0.02)
-            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+            (os.killpg if everywhere else os.kill)(process.pid, signal.SIGINT)
             out, err = process.communicate(timeout=TIMEOUT)
         finally:
             process.kill()
@@ -271,10 +276,9 @@ class Project:
 
     def report(self) -> Json:
         """The newest report, checked against the shipped schema."""
-        import jsonschema
-
         report: Json = json.loads(self.report_files()[-1].read_text("utf-8"))
-        jsonschema.Draft202012Validator(schema()).validate(report)
+        schema = Path(pytest_touchstone.report.__file__).with_name("report.schema.json")
+        jsonschema.Draft202012Validator(json.loads(schema.read_text("utf-8"))).validate(report)
         return report
 
     def tree(self) -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from typing import Any
 
@@ -41,6 +42,19 @@ def test_ctrl_c_ends_soon_with_a_report_of_what_is_there(project: Project, ways:
     assert "INTERNALERROR" not in ended.text
     assert_partial(project.report())
     assert "report: " in ended.out
+
+
+def test_workers_are_told_of_a_ctrl_c_that_only_their_controller_saw(project: Project) -> None:
+    project.faults({"assistant": "hang"})
+    ended = project.interrupt("-n2", after=24, everywhere=False)
+    assert ended.code == pytest.ExitCode.INTERRUPTED, ended.text
+    assert "no tests ran" in ended.out, "so that nobody but the store knows of a run"
+    report = project.report()
+    assert "not_run" in case_of(report, "q05", "assistant")["reasons"].values()
+    assert case_of(report, "q05", "history")["scores"]["MRR"] == 0.5
+    with sqlite3.connect(project.folder / "reports/touchstone.sqlite") as store:
+        assert store.execute("SELECT stop FROM eval_runs").fetchall() == [(1,)]
+    store.close()
 
 
 @WAYS
