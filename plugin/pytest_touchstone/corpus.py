@@ -74,6 +74,7 @@ class Corpus:
         self._remote = _is_url(settings.location)
         self._where = f"collection {settings.collection!r} at {_shown(settings.location)}"
         self._fields: dict[str, tuple[Any, ...]] | None = None
+        self._counts: dict[str, int] = {}
         try:
             self._using, self._size, self._ascending = self._vector_space()
         except CorpusError:
@@ -120,6 +121,15 @@ class Corpus:
         :raises CorpusError: where the collection cannot be reached.
         """
         condition = self._condition(filters)
+        if not self._settings.in_memory:
+            return self._counted(condition)
+        # Nothing changes a collection in memory, and counting in it reads every chunk.
+        key = json.dumps(dict(filters or {}), sort_keys=True)
+        if key not in self._counts:
+            self._counts[key] = self._counted(condition)
+        return self._counts[key]
+
+    def _counted(self, condition: models.Filter | None) -> int:
         with self._calling():
             return self._client.count(
                 self._settings.collection, count_filter=condition, exact=True

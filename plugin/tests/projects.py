@@ -82,6 +82,7 @@ def fault(system, case):
     if kind == "nothing":
         return None
     if kind == "kill once" and not (HERE / "killed").exists():
+        time.sleep(1)  # until xdist has handed out its tests: it breaks where a worker dies then
         (HERE / "killed").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return ...
@@ -95,6 +96,8 @@ class Async:
         case = messages[-1].content.split()[-1].rstrip("?")
         note(self.name, "ask", case)
         kind = FAULTS.get(f"{self.name} {case}") or FAULTS.get(self.name)
+        while kind == "until a kill" and not (HERE / "killed").exists():
+            await asyncio.sleep(0.05)
         while kind in ("hang", "swallow", "slow"):
             try:
                 await asyncio.sleep(0.3 if kind == "slow" else 3600)

@@ -335,7 +335,7 @@ def test_a_cancelled_library_call_is_not_the_end_of_the_work(store: Store) -> No
 
 
 HANGING = """
-    import asyncio, sys, threading
+    import asyncio, gc, sys, threading
     sys.path.insert(0, {tests!r})
     import runs
     from pytest_touchstone.flight import lane
@@ -364,6 +364,7 @@ HANGING = """
     flying.start()
     flying.drain()
     store.close()
+    gc.collect()
     print("drained")
 """
 

@@ -85,7 +85,7 @@ def test_a_test_may_end_the_session(project: Project) -> None:
 
 
 def test_a_killed_worker_costs_only_what_it_was_doing(project: Project) -> None:
-    project.faults({"assistant q06": "kill once", "plain": "slow"})
+    project.faults({"plain q02": "kill once", "assistant q03": "until a kill"})
     project.write(
         "conftest.py",
         "from pytest_touchstone.store import run\n\nrun.DEAD_AFTER_S = 2.5\n",
@@ -99,7 +99,8 @@ def test_a_killed_worker_costs_only_what_it_was_doing(project: Project) -> None:
     # Half of eight asynchronous calls a system and worker, and one of the plain function.
     assert (calls - EVERY_CALL).total() <= 9
     report = project.report()
-    assert case_of(report, "q06", "assistant")["scores"]["Recall@5"] == 1
+    assert case_of(report, "q03", "assistant")["scores"]["Recall@5"] == 1
+    assert case_of(report, "q02", "plain")["scores"]["Recall@10"] == 1
     assert "not_run" not in reasons(report)
     assert ended.code in (0, 1), "xdist fails the test that the worker was in, where there was one"
 

@@ -48,12 +48,13 @@ class Lane:
         else:
             self.limit = max(1, (system.concurrency or _ASYNC_CALLS_IN_FLIGHT) // workers)
         self._threads = DaemonThreads(f"touchstone-{system.name}")
-        self._deaf = 0
+        # Kept: the loop does not, and complains of a task that is thrown away in mid-flight.
+        self._deaf: list[asyncio.Task[Any]] = []
 
     @property
     def hangs(self) -> int:
         """Calls that were left behind."""
-        return self._threads.abandoned + self._deaf
+        return self._threads.abandoned + len(self._deaf)
 
     @property
     def notice(self) -> str | None:
@@ -117,8 +118,8 @@ class Lane:
 
     async def _abandon(self, task: asyncio.Task[Any]) -> None:
         task.cancel()
-        await asyncio.wait({task}, timeout=_GRACE_S)
-        self._deaf += not task.done()
+        _, deaf = await asyncio.wait({task}, timeout=_GRACE_S)
+        self._deaf += deaf
 
 
 def is_async(function: Callable[..., Any]) -> bool:
