@@ -132,6 +132,13 @@ def plain(messages, session):
     return answer(case, 6) if other is ... else other
 '''
 
+_INTERRUPTIBLE = """
+import signal, sys, pytest
+# Whoever starts the tests in the background lets them ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(pytest.main())
+"""
+
 Json = dict[str, Any]
 
 
@@ -246,22 +253,22 @@ class Project:
         :param everywhere: a terminal interrupts the whole group of processes; otherwise only the
             first one learns of it.
         """
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "pytest", *arguments],
+        with subprocess.Popen(
+            [sys.executable, "-P", "-c", _INTERRUPTIBLE, *arguments],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-        )
-        try:
-            while len(self.calls()) < after:
-                assert process.poll() is None, process.communicate()
-                time.sleep(0.02)
-            (os.killpg if everywhere else os.kill)(process.pid, signal.SIGINT)
-            out, err = process.communicate(timeout=TIMEOUT)
-        finally:
-            process.kill()
+        ) as process:
+            try:
+                while len(self.calls()) < after:
+                    assert process.poll() is None, process.communicate()
+                    time.sleep(0.02)
+                (os.killpg if everywhere else os.kill)(process.pid, signal.SIGINT)
+                out, err = process.communicate(timeout=TIMEOUT)
+            finally:
+                process.kill()
         return Ended(process.returncode, out, err)
 
     def calls(self) -> list[str]:

@@ -208,16 +208,16 @@ def test_a_project_without_evaluation_sees_no_difference(pytester: pytest.Pytest
         def test_own_case(case): ...
         """
     )
-    outputs = {}
+    modes = (["-v"], ["--collect-only"], ["-n2", "-k", "not fails"])
+    outputs: dict[str, list[object]] = {}
     for plugin in ("touchstone", "no:touchstone"):
-        for mode in ("-v", "--collect-only", "-n2"):
-            run = pytester.runpytest_subprocess if mode == "-n2" else pytester.runpytest_inprocess
-            result = run("-p", "no:cacheprovider", "-p", plugin, mode)
+        for mode in modes:
+            run = pytester.runpytest_subprocess if "-n2" in mode else pytester.runpytest_inprocess
+            result = run("-p", "no:cacheprovider", "-p", plugin, *mode)
             lines = re.sub(r"in [\d.]+s", "", result.stdout.str()).splitlines()
-            shown = [line for line in lines if not line.startswith(("plugins:", "[gw"))]
-            outputs[plugin, mode] = (result.ret, shown, result.stderr.str())
-    for mode in ("-v", "--collect-only", "-n2"):
-        assert outputs["touchstone", mode] == outputs["no:touchstone", mode]
+            shown = [line for line in lines if not line.startswith("plugins:")]
+            outputs.setdefault(plugin, []).append((result.ret, shown, result.stderr.str()))
+    assert outputs["touchstone"] == outputs["no:touchstone"]
     left = {path.name for path in pytester.path.iterdir() if not path.name.startswith("runpytest-")}
     assert left == {"test_it.py", "stdout", "stderr"}, "pytester's own files, and no other"
 
