@@ -101,7 +101,7 @@ def test_marked_tests_without_settings_are_refused(project: Project, ways: list[
         f" there are no settings: write evaluation/settings.yaml in {project.folder}, or name a"
         " file with --touchstone-settings=FILE",
     )
-    elsewhere = project.end(*ways, "--touchstone-settings=nowhere.yaml")
+    elsewhere = project.end("--touchstone-settings=nowhere.yaml")
     assert_refused(
         project, elsewhere, f"ERROR: {project.folder}/nowhere.yaml: cannot be read: No such file"
     )

@@ -64,7 +64,7 @@ def test_two_conftests_cannot_name_the_same_system(project: Project) -> None:
     project.configure(system="mine")
     for folder in (".", "tests"):
         project.write(f"{folder}/conftest.py", hook("return {'mine': app.assistant}"))
-    ended = project.spawn("-n2")
+    ended = project.end()
     assert ended.code == pytest.ExitCode.USAGE_ERROR, ended.text
     said = "ERROR: the hook pytest_touchstone_systems names mine in more than one place"
     assert ended.text.count(said) == 1
