@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,12 +83,15 @@ class Run:
 
     def stop(self) -> None:
         """End early, here and in the run's other processes."""
-        self._run.request_stop()
+        with suppress(StoreError):  # whoever stops may do so because the store failed
+            self._run.request_stop()
         self._flight.stop()
 
     def close(self) -> None:
         """Note what this process learned and close what was opened."""
-        self._run.note("peak_in_flight", self._run.owner, self._flight.peak_in_flight)
+        self._flight.stop()
+        with suppress(StoreError):
+            self._run.note("peak_in_flight", self._run.owner, self._flight.peak_in_flight)
         self._opened.close()
 
 

@@ -140,10 +140,12 @@ class Facts:
 
     :param gold_matches: chunks that the gold filters select; ``None`` where it was not counted.
     :param found_matches: chunks that the system's own filters select; ``None`` likewise.
+    :param failed: why the collection could not be asked, in one line, where it could not.
     """
 
     gold_matches: int | None = None
     found_matches: int | None = None
+    failed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

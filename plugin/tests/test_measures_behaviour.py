@@ -123,3 +123,13 @@ def test_without_labelled_behaviours_it_does_not_apply(measure: Any) -> None:
     assert measure.applies(CASE)
     assert not measure.applies(unlabelled)
     assert measure.score(unlabelled, seen(Answer("x"), 0)).reason == "not_applicable"
+
+
+def test_a_claim_that_could_not_be_checked_is_unscored() -> None:
+    answer = Answer("Wider:", SOME, FILTERS, "relaxed")
+    case = Case("q", "edge_case", "?", filters={"year": "2022"}, behavior=("relaxed",))
+    seen = Observation("q", "s", (Turn(0, "?", answer),), facts=Facts(failed="no connection"))
+    for measure in (AcceptableBehaviour, SilentFailure):
+        score = measure.score(case, seen)
+        assert (score.value, score.reason) == (None, "not_counted")
+        assert "no connection" in score.why

@@ -49,7 +49,7 @@ class Observer:
     """Asks systems and notes what the measures need.
 
     :param count: how many chunks filters select; ``None`` where no collection is configured.
-        Where it fails, the measures read that it was not counted.
+        Where it fails, the measures read why.
     :param price: US dollars of an answer's usage, or ``None`` and the reason.
     :param redact: takes secrets out of a fault's message.
     """
@@ -101,15 +101,13 @@ class Observer:
     async def _facts(self, work: Work, last: Turn) -> Facts:
         gold = work.case.filters
         found = last.answer.filters if last.answer is not None else None
-        return Facts(await self._matches(gold), await self._matches(found))
-
-    async def _matches(self, filters: Filters | None) -> int | None:
-        if filters is None:
-            return None
         try:
-            return await self.count(filters)
-        except Exception:  # noqa: BLE001 - a collection out of reach must not end the run
-            return None
+            return Facts(
+                None if gold is None else await self.count(gold),
+                None if found is None else await self.count(found),
+            )
+        except Exception as error:  # noqa: BLE001 - a collection out of reach must not end the run
+            return Facts(failed=self._readable(str(error)))
 
     def _readable(self, message: str) -> str:
         """A fault's message without secrets, storable, and of bounded length, in this order."""

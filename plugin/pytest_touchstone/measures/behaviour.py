@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure, Need, answered
-from pytest_touchstone.score import NEEDS_JUDGE, NOT_APPLICABLE, Score, unscored
+from pytest_touchstone.score import NEEDS_JUDGE, NOT_APPLICABLE, NOT_COUNTED, Score, unscored
 from pytest_touchstone.trace import Answer, Behavior, Facts, Observation
 
 
@@ -99,6 +99,9 @@ class _BehaviourMeasure(Measure):
     def measure(self, case: Case, seen: Observation) -> Score:
         if not case.behavior:
             return unscored(NOT_APPLICABLE, "the gold question has no acceptable behaviours")
+        if seen.facts.failed is not None:
+            # A claim that nobody could check must not count as if it had been.
+            return unscored(NOT_COUNTED, f"the collection was not counted: {seen.facts.failed}")
         answer = answered(seen)
         observed = observed_behaviour(answer, seen.facts)
         detail = {
