@@ -1,7 +1,8 @@
-"""Write the vectors that ship with a demonstration, from the cache of a run with nothing else in it.
+"""Write the vectors that ship with a demonstration, from the cache of a run of its own.
 
     TOUCHSTONE_REPORTS=/tmp/fresh touchstone run --settings evaluation/settings.yaml
-    python -m evaluation.demo.pack_vectors /tmp/fresh/vectors.sqlite evaluation/demo/audit/vectors.npz
+    python -m evaluation.demo.pack_vectors /tmp/fresh/vectors.sqlite \\
+        evaluation/demo/audit/vectors.npz
 
 A vector is found by model and text, so a pack never goes stale: what a changed corpus or question
 lacks is embedded live.
@@ -22,7 +23,8 @@ def main() -> None:
     vectors = cache.all_of(identity)
     cache.close()
     write_pack(target, identity, vectors)
-    sys.stdout.write(f"{len(vectors)} vectors of {identity}, {target.stat().st_size / 1e6:.1f} MB\n")
+    size = target.stat().st_size / 1e6
+    sys.stdout.write(f"{len(vectors)} vectors of {identity}, {size:.1f} MB\n")
 
 
 if __name__ == "__main__":
