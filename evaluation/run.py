@@ -2,7 +2,7 @@
 
 import sys
 
-from pytest_touchstone.cli import main
+from pytest_touchstone.shell.cli import main
 
 if __name__ == "__main__":
     sys.exit(main(["run", *sys.argv[1:]]))

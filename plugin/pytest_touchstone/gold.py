@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from pytest_touchstone.nearest import hint, nearest
+from pytest_touchstone.unusable import Unusable
 
 CaseType = Literal["factual", "comparative", "summary", "multi_turn", "edge_case"]
 
@@ -96,7 +97,7 @@ class GoldFault:
         return ": ".join(part for part in (where, self.field, self.message) if part)
 
 
-class GoldError(Exception):
+class GoldError(Unusable):
     """Gold questions that cannot be used; ``faults`` holds all that is wrong, in line order."""
 
     def __init__(self, faults: Sequence[GoldFault]) -> None:

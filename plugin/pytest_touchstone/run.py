@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_touchstone.chat import Chat, open_chat
-from pytest_touchstone.corpus import Corpus, FilterError, open_corpus
-from pytest_touchstone.embedder import CachedEmbedder, Embedder, open_embedder
+from pytest_touchstone.corpus.collection import Corpus, FilterError, open_corpus
+from pytest_touchstone.corpus.embedder import CachedEmbedder, Embedder, open_embedder
+from pytest_touchstone.corpus.vectors import VectorCache
 from pytest_touchstone.flight.endpoint import Endpoint
 from pytest_touchstone.flight.flight import Flight, Scores
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Count, Observer, Work
 from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
-from pytest_touchstone.prices import Prices
+from pytest_touchstone.llm.chat import Chat, open_chat
+from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.redact import redactor
 from pytest_touchstone.report import Report, RunConfig, build_report
 from pytest_touchstone.report.rows import PlanRow
@@ -30,7 +31,6 @@ from pytest_touchstone.store.rows import read_run
 from pytest_touchstone.store.run import RunStart, RunStore, now
 from pytest_touchstone.systems.loading import Complete, Resources, load_systems
 from pytest_touchstone.trace import Filters
-from pytest_touchstone.vectors import VectorCache
 
 Progress = Callable[[int, int], None]
 Hooked = Callable[[Resources], Mapping[str, object]]

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
     BaseModel,
@@ -158,6 +158,7 @@ class Settings(_Section):
     system: str = Field("baseline", description="name of the system under test")
     baseline: str | None = Field("baseline", description="`none` for no comparison")
     variants: tuple[str, ...] = ()
+    split: Literal["dev", "test"] | None = Field(None, description="one half of the questions")
     systems: dict[str, SystemSettings] = Field(default_factory=dict)
     floors: dict[str, float] = Field(
         default_factory=dict, description="measure to value; a case beyond it shows as `low`"

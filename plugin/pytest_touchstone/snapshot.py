@@ -22,20 +22,20 @@ _PROMPTS = ("baseline_answer", "standalone_query")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run sets out to measure: selected cases, in file order, with their measures."""
+    """What a run sets out to measure: selected cases, in file order, with their measures.
+
+    :param order: every measure that some test declares, in the order of declaration.
+    :param measures: by id of the case.
+    """
 
     gold: GoldSet
+    order: tuple[Measure, ...]
     measures: Mapping[str, tuple[Measure, ...]]
 
     @property
     def cases(self) -> list[Case]:
         """The selected cases."""
         return [case for case in self.gold.cases if case.id in self.measures]
-
-    @property
-    def all_measures(self) -> list[Measure]:
-        """Every measure of the plan once, in the order in which it first occurs."""
-        return list(dict.fromkeys(m for ms in self.measures.values() for m in ms))
 
 
 def run_config(
@@ -83,7 +83,7 @@ def run_config(
         "resamples": settings.resamples,
         "confidence": settings.confidence,
         "packages": package_versions(),
-        "measures": [measure_info(measure) for measure in plan.all_measures],
+        "measures": [measure_info(measure) for measure in plan.order],
     }
 
 

@@ -23,7 +23,7 @@ from servers.openai import (
     rate_limited,
 )
 
-from pytest_touchstone.chat import Chat, ChatError, Completion, open_chat, redacted, retry_after
+from pytest_touchstone.llm.chat import Chat, ChatError, Completion, open_chat, redacted, retry_after
 from pytest_touchstone.settings import GeneratorSettings
 from pytest_touchstone.trace import Message, Usage
 

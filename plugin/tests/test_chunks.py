@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_touchstone.chunks import Chunk, ChunksError, chunks_digest, read_chunks
+from pytest_touchstone.corpus.chunks import Chunk, ChunksError, chunks_digest, read_chunks
 
 
 def written(folder: Path, *lines: str | bytes) -> Path:

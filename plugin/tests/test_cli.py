@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from projects import CASES, Project
 
-from pytest_touchstone.cli import main
+from pytest_touchstone.shell.cli import main
 
 
 def touchstone(project: Project, *arguments: str, cwd: Path | None = None) -> tuple[int, str]:
-    ended = project.spawn("run", *arguments, module="pytest_touchstone.cli", cwd=cwd)
+    ended = project.spawn("run", *arguments, module="pytest_touchstone.shell.cli", cwd=cwd)
     return ended.code, ended.text
 
 

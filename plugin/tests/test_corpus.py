@@ -22,8 +22,14 @@ from qdrant_client import QdrantClient, models
 from servers.loopback import LoopbackServer, Reply
 from servers.qdrant import QdrantServer
 
-from pytest_touchstone.chunks import Chunk, ChunksError, chunks_digest
-from pytest_touchstone.corpus import Corpus, CorpusError, FilterError, open_corpus, point_id
+from pytest_touchstone.corpus.chunks import Chunk, ChunksError, chunks_digest
+from pytest_touchstone.corpus.collection import (
+    Corpus,
+    CorpusError,
+    FilterError,
+    open_corpus,
+    point_id,
+)
 from pytest_touchstone.settings import CorpusSettings
 
 KEY = "the-secret-key"

@@ -14,7 +14,7 @@ from servers.openai import OpenAIServer
 from evaluation.demo.assistant import Assistant
 from evaluation.demo.assistant.rules import RuleSteps
 from pytest_touchstone import Answer, Message, Passage, Resources, Session
-from pytest_touchstone.chat import Chat
+from pytest_touchstone.llm.chat import Chat
 
 T = TypeVar("T")
 
@@ -210,7 +210,7 @@ def test_whatever_a_model_says_of_the_order_no_passage_is_lost(
     reply: str, order: list[str]
 ) -> None:
     async def complete(_: Sequence[Message]) -> Any:
-        from pytest_touchstone.chat import Completion
+        from pytest_touchstone.llm.chat import Completion
 
         return Completion(reply)
 

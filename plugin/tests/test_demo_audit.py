@@ -14,7 +14,7 @@ from evaluation.demo.audit import build_gold, generate
 from evaluation.demo.audit.build_gold import Evidence, Question, QuestionError, selects
 from evaluation.demo.audit.facts import ENTITIES, fact, shown
 from evaluation.demo.audit.generate import AuditChunk
-from pytest_touchstone.chunks import Chunk, read_chunks
+from pytest_touchstone.corpus.chunks import Chunk, read_chunks
 from pytest_touchstone.dataset import read_gold
 from pytest_touchstone.gold import Case, GoldSet
 

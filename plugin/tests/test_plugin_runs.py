@@ -24,7 +24,7 @@ def test_every_way_to_run_gives_the_same_results_from_one_call_each(project: Pro
     assert project.calls() == EVERY_CALL
     project.forget_calls()
     digests["-n2"] = project.report()["snapshot"]["results_sha256"]
-    ended = project.spawn("run", module="pytest_touchstone.cli")
+    ended = project.spawn("run", module="pytest_touchstone.shell.cli")
     assert ended.code == 0, ended.text
     assert project.calls() == EVERY_CALL
     digests["touchstone run"] = project.report()["snapshot"]["results_sha256"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_touchstone.prices import Prices
+from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.settings import PriceSettings
 from pytest_touchstone.trace import Usage
 

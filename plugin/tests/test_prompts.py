@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_touchstone.prompts import PromptError, load_prompt
+from pytest_touchstone.llm.prompts import PromptError, load_prompt
 from pytest_touchstone.shipped import shipped
 
 FILE = """---

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_touchstone.chat import ChatError, Completion
-from pytest_touchstone.prompts import load_prompt
+from pytest_touchstone.llm.chat import ChatError, Completion
+from pytest_touchstone.llm.prompts import load_prompt
 from pytest_touchstone.systems.single_shot import LEAN, SingleShot, extract, leaning_query, words
 from pytest_touchstone.trace import Message, Passage, Usage
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_touchstone.vectors import (
+from pytest_touchstone.corpus.vectors import (
     VectorCache,
     VectorCacheError,
     read_pack,

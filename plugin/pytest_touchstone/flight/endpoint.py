@@ -7,7 +7,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from pytest_touchstone.chat import ChatError
+from pytest_touchstone.llm.chat import ChatError
 
 T = TypeVar("T")
 _FIRST_PAUSE_S = 1.0

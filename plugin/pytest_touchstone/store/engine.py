@@ -21,6 +21,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from pytest_touchstone.store.tables import metadata
+from pytest_touchstone.unusable import Unusable
 
 T = TypeVar("T")
 _LOCK_PATIENCE_S = 60
@@ -29,7 +30,7 @@ _READ = "touchstone_read"
 _FORMS = "write `sqlite:///folder/file.sqlite` or `postgresql+psycopg://user@host/database`"
 
 
-class StoreError(Exception):
+class StoreError(Unusable):
     """The store cannot be opened or written; one line that says where and why."""
 
 

@@ -9,15 +9,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pytest_touchstone.chat import Completion
-from pytest_touchstone.corpus import Corpus
-from pytest_touchstone.prompts import Prompt, load_prompt
+from pytest_touchstone.corpus.collection import Corpus
+from pytest_touchstone.llm.chat import Completion
+from pytest_touchstone.llm.prompts import Prompt, load_prompt
 from pytest_touchstone.settings import Settings, SystemSettings, publishable
 from pytest_touchstone.shipped import shipped
 from pytest_touchstone.storable import json_data
 from pytest_touchstone.systems.protocol import Loaded
 from pytest_touchstone.systems.single_shot import InThread, SingleShot
 from pytest_touchstone.trace import Message
+from pytest_touchstone.unusable import Unusable
 
 Complete = Callable[[Sequence[Message]], Awaitable[Completion]]
 """One call to the generator, with the run's retries and limits.  Raises ``ChatError``."""
@@ -26,7 +27,7 @@ BUILT_IN: Mapping[str, Mapping[str, Any]] = {"baseline": {}, "history": {"histor
 """Systems that every run can name without defining them: options of :class:`SingleShot`."""
 
 
-class SystemNotFound(Exception):  # noqa: N818 - says what is the case
+class SystemNotFound(Unusable):
     """A name that no setting, hook or built-in defines, or that cannot be imported."""
 
 

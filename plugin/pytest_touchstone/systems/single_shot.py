@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from pytest_touchstone.trace import Answer, Message, Passage, Retrieval, Usage
 
 if TYPE_CHECKING:
-    from pytest_touchstone.chat import Completion
-    from pytest_touchstone.prompts import Prompt
+    from pytest_touchstone.llm.chat import Completion
+    from pytest_touchstone.llm.prompts import Prompt
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ _QUESTION_MARKS = ("?", "？", "؟", "\u037e")
 
 
 class Searchable(Protocol):
-    """What the baseline needs of a :class:`~pytest_touchstone.corpus.Corpus`."""
+    """What the baseline needs of a :class:`~pytest_touchstone.corpus.collection.Corpus`."""
 
     def search(self, query: str | Mapping[str, float], *, limit: int) -> tuple[Passage, ...]:
         """The nearest passages, best first."""

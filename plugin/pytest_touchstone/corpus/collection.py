@@ -18,14 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_touchstone.chunks import Chunk, chunks_digest, read_chunks
+from pytest_touchstone.corpus.chunks import Chunk, chunks_digest, read_chunks
 from pytest_touchstone.settings import CorpusSettings
 from pytest_touchstone.trace import Filters, Passage
+from pytest_touchstone.unusable import Unusable
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
 
-    from pytest_touchstone.embedder import Embedder
+    from pytest_touchstone.corpus.embedder import Embedder
 
 SCORE_DIGITS = 5
 """Scores are rounded to 1e-5 before they rank: near-duplicates lie closer than machines agree."""
@@ -38,7 +39,7 @@ _UNSIGNED = re.compile(r"0|[1-9][0-9]{0,18}")
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
-class CorpusError(Exception):
+class CorpusError(Unusable):
     """Why the collection cannot be used: one line that says what to do, without any key.
 
     :ivar retryable: whether the same call may succeed later.
@@ -317,8 +318,8 @@ class Corpus:
 def open_corpus(settings: CorpusSettings, embedder: Embedder | None) -> Corpus:
     """The collection that the settings describe; ``:memory:`` is built from its chunks here.
 
-    Building embeds every chunk that a :class:`~pytest_touchstone.embedder.CachedEmbedder` does
-    not hold yet.
+    Building embeds every chunk that a
+    :class:`~pytest_touchstone.corpus.embedder.CachedEmbedder` does not hold yet.
 
     :param embedder: may be ``None`` where nothing is searched and the location is not ``:memory:``.
     :raises CorpusError: where the collection cannot be opened, and what to do about it.

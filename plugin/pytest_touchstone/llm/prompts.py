@@ -14,11 +14,13 @@ from typing import Any
 
 import yaml
 
+from pytest_touchstone.unusable import Unusable
+
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z_]*)\}")
 _FRONT_MATTER = re.compile(r"---\n(.*?)^---\n(.*)", re.DOTALL | re.MULTILINE)
 
 
-class PromptError(Exception):
+class PromptError(Unusable):
     """A prompt file that cannot be used: what is wrong and what is expected."""
 
 

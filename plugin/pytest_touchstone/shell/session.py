@@ -17,6 +17,7 @@ from pytest_touchstone.dataset import read_gold
 from pytest_touchstone.floors import CaseScores
 from pytest_touchstone.gold import Case, GoldSet
 from pytest_touchstone.measures.base import Measure
+from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import Report, report_name, to_json
 from pytest_touchstone.run import Hooked, Process, Progress, Run, finish_run, open_run
 from pytest_touchstone.settings import Settings
@@ -48,7 +49,8 @@ class Evaluation:
         self._process = process
         self._hooked = hooked
         self._progress = progress
-        self._selected: dict[str, dict[Measure, None]] = {}
+        self._selected: dict[str, set[Measure]] = {}
+        self._order: dict[Measure, None] = {}
         self._run: Run | None = None
 
     @cached_property
@@ -61,13 +63,15 @@ class Evaluation:
 
     def cases_for(self, measures: Sequence[Measure]) -> list[Case]:
         """The gold questions that carry labels for at least one of the measures."""
-        return [c for c in self.gold.cases if any(m.applies(c) for m in measures)]
+        split = self._settings.split
+        cases = (c for c in self.gold.cases if split in (None, c.split))
+        return [case for case in cases if any(m.applies(case) for m in measures)]
 
     def select(self, wanted: Iterable[tuple[Case, Sequence[Measure]]]) -> None:
         """Take note of what the collected tests want measured; pays for nothing else."""
         for case, measures in wanted:
-            applicable = dict.fromkeys(m for m in measures if m.applies(case))
-            self._selected.setdefault(case.id, {}).update(applicable)
+            self._order.update(dict.fromkeys(measures))
+            self._selected.setdefault(case.id, set()).update(m for m in measures if m.applies(case))
 
     @property
     def anything_selected(self) -> bool:
@@ -76,7 +80,14 @@ class Evaluation:
 
     def start(self) -> None:
         """Put the selection in flight."""
-        plan = Plan(self.gold, {i: tuple(measures) for i, measures in self._selected.items()})
+        plan = Plan(
+            self.gold,
+            tuple(self._order),
+            {
+                case_id: tuple(m for m in self._order if m in chosen)
+                for case_id, chosen in self._selected.items()
+            },
+        )
         self._run = open_run(
             self._settings,
             plan,
@@ -131,9 +142,11 @@ class Finished:
 
     @property
     def answered(self) -> int:
-        """Cases of the system under test that got a usable answer."""
+        """Cases of the system under test that were asked and got a usable answer."""
         name = self.report["snapshot"]["roles"]["system"]
-        return sum(c["system"] == name and c["error"] is None for c in self.report["cases"])
+        cases = (case for case in self.report["cases"] if case["system"] == name)
+        asked = (case for case in cases if NOT_RUN not in case["reasons"].values())
+        return sum(case["error"] is None for case in asked)
 
     def write(self, output: Path) -> Path:
         """Write the report and say where.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_touchstone.plugin import DEFAULT_SETTINGS
+from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.shipped import shipped
 
 
@@ -34,7 +34,7 @@ def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
     ones, so that a project needs only settings and gold questions.
     """
     arguments = [f"--rootdir={folder}", "-p", "no:deepeval"]
-    for name in ("settings", "dataset", "output", "system", "baseline"):
+    for name in ("settings", "dataset", "output", "system", "baseline", "split"):
         value = getattr(options, name)
         if value is not None:
             arguments.append(f"--touchstone-{name}={value}")
@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--output", metavar="PATH", help="report: a .json file, or a folder")
     run.add_argument("--system", metavar="NAME", help="system under test")
     run.add_argument("--baseline", metavar="NAME", help="`none` for no comparison")
+    run.add_argument("--split", choices=("dev", "test"), help="one half of the gold questions")
     run.add_argument("--strict", action="store_true", help="low cases fail")
     return parser
 

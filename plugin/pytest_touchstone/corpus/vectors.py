@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
+from pytest_touchstone.unusable import Unusable
+
 if TYPE_CHECKING:
     import numpy as np
     import sqlalchemy as sa
@@ -26,7 +28,7 @@ BUSY_SECONDS = 60
 _KEYS_A_QUERY = 500
 
 
-class VectorCacheError(Exception):
+class VectorCacheError(Unusable):
     """A cache file that cannot be used: which file, why, what to do.  One line."""
 
 

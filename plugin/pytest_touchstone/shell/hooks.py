@@ -12,36 +12,22 @@ from typing import Any
 
 import pytest
 
-from pytest_touchstone.chat import ChatError
-from pytest_touchstone.chunks import ChunksError
-from pytest_touchstone.corpus import CorpusError
-from pytest_touchstone.embedder import EmbedderError
 from pytest_touchstone.flight.flight import FlightError
 from pytest_touchstone.floors import BelowFloor, CaseScores
 from pytest_touchstone.gold import Case, GoldError
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.redact import redactor
-from pytest_touchstone.refusal import Refusal
 from pytest_touchstone.report.display import printable
 from pytest_touchstone.report.table import table_lines
 from pytest_touchstone.run import Process, new_process
-from pytest_touchstone.session import Evaluation, Finished, finish, output_fault, request_stop
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.settings_file import SettingsError, load_settings
+from pytest_touchstone.shell.refusal import Refusal
+from pytest_touchstone.shell.session import Evaluation, Finished, finish, output_fault, request_stop
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.systems.loading import Resources, SystemNotFound
-from pytest_touchstone.vectors import VectorCacheError
+from pytest_touchstone.unusable import Unusable
 
-_REFUSALS = (
-    GoldError,
-    ChunksError,
-    CorpusError,
-    EmbedderError,
-    VectorCacheError,
-    ChatError,
-    SystemNotFound,
-    StoreError,
-)
 _WORKER_INPUT = "touchstone_run"
 _WORKER_FAILURE = "touchstone_failure"
 _LOW_SHOWN = 20
@@ -55,7 +41,7 @@ def register(config: pytest.Config, default_settings: str) -> None:
     """
     given = config.getoption("touchstone_settings")
     file = config.invocation_params.dir / given if given else config.rootpath / default_settings
-    names = ("dataset", "system", "baseline")
+    names = ("dataset", "system", "baseline", "split")
     options = {name: config.getoption(f"touchstone_{name}") for name in names}
     try:
         settings = load_settings(
@@ -138,7 +124,7 @@ class Hooks:
             return None
         try:
             self.evaluation.start()
-        except _REFUSALS as error:
+        except Unusable as error:
             return self._redact(str(error))
         return None
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pytest_touchstone.unusable import Unusable
+
 _FIELDS = ("id", "text", "metadata")
 
 
-class ChunksError(Exception):
+class ChunksError(Unusable):
     """A corpus file that cannot be used; ``faults`` holds one line each, `file:line: field: …`."""
 
     def __init__(self, faults: Sequence[str]) -> None:

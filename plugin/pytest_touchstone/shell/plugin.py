@@ -1,7 +1,7 @@
 """The pytest plugin's entry: its options, and whether this session evaluates anything.
 
 Every pytest start on a machine where the plugin is installed runs this module, so it imports
-next to nothing but pytest.  All else happens in :mod:`pytest_touchstone.hooks`, which is
+next to nothing but pytest.  All else happens in :mod:`pytest_touchstone.shell.hooks`, which is
 registered only where a project has settings for an evaluation.
 """
 
@@ -42,6 +42,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="baseline, instead of the settings'; `none` for no comparison",
     )
     group.addoption(
+        "--touchstone-split",
+        choices=("dev", "test"),
+        help="only this half of the gold questions: tune on one, report the other",
+    )
+    group.addoption(
         "--touchstone-strict",
         action="store_true",
         help="a case under a measure's floor fails, instead of showing as `low`",
@@ -49,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    from pytest_touchstone import hookspec
+    from pytest_touchstone.shell import hookspec
 
     pluginmanager.add_hookspecs(hookspec)
 
@@ -59,11 +64,11 @@ def pytest_configure(config: pytest.Config) -> None:
     _refuse_misleading_words(config)
     given = config.getoption("touchstone_settings") or config.getoption("touchstone_dataset")
     if given or (config.rootpath / DEFAULT_SETTINGS).is_file():
-        from pytest_touchstone.hooks import register
+        from pytest_touchstone.shell.hooks import register
 
         register(config, DEFAULT_SETTINGS)
     else:
-        from pytest_touchstone.refusal import Refusal
+        from pytest_touchstone.shell.refusal import Refusal
 
         config.pluginmanager.register(Refusal(config, _without_settings), "touchstone-refusal")
 

@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from pytest_touchstone.corpus.vectors import VectorCache, vector_key
 from pytest_touchstone.settings import EmbedderSettings
-from pytest_touchstone.vectors import VectorCache, vector_key
+from pytest_touchstone.unusable import Unusable
 
 if TYPE_CHECKING:
-    from pytest_touchstone.vectors import Vectors
+    from pytest_touchstone.corpus.vectors import Vectors
 
 Progress = Callable[[int, int], None]
 """Called with (texts embedded so far, texts to embed in all)."""
@@ -22,7 +23,7 @@ _DURABLE_BATCH = 8
 """Texts between two writes to the cache: about ten seconds' work at worst is lost in a crash."""
 
 
-class EmbedderError(Exception):
+class EmbedderError(Unusable):
     """Why texts were not embedded: one line without any key.
 
     :ivar retryable: whether the same call may succeed later.
@@ -122,7 +123,7 @@ class OpenAIEmbeddings:
                 " pip install 'pytest-touchstone[openai]'"
             ) from None
 
-        from pytest_touchstone.chat import NO_KEY
+        from pytest_touchstone.llm.chat import NO_KEY
 
         self._model = model
         self._api_key = api_key
@@ -148,7 +149,7 @@ class OpenAIEmbeddings:
     def _batch(self, texts: Sequence[str]) -> Vectors:
         import openai
 
-        from pytest_touchstone.chat import chat_error
+        from pytest_touchstone.llm.chat import chat_error
 
         try:
             reply = self._client.embeddings.create(

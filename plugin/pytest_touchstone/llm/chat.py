@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_touchstone.settings import GeneratorSettings
 from pytest_touchstone.trace import Message, Usage
+from pytest_touchstone.unusable import Unusable
 
 if TYPE_CHECKING:
     import openai
@@ -53,7 +54,7 @@ _STATUS_KINDS: Mapping[int, FaultKind] = {
 }
 
 
-class ChatError(Exception):
+class ChatError(Unusable):
     """Why a call gave no usable completion.
 
     :ivar kind: what went wrong, one of :data:`FaultKind`.

@@ -1,0 +1,1 @@
+"""Language models: `chat` calls one, `prompts` is what it is told, `prices` what it costs."""
