@@ -2,6 +2,7 @@
 # make test   set up what is missing, then lint, check types and run the plugin's own tests
 # make lint   ruff and mypy alone
 # make bench  speed and memory, as ratios to a floor
+# make schema write report.schema.json again, from the report's types
 # make lock   resolve requirements/*.lock again (needs uv)
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The demonstration is what the settings say, whatever else this shell is set up for.
 DEMO_ENV := env -u OPENAI_API_KEY -u OPENAI_BASE_URL -u QDRANT_URL -u QDRANT_API_KEY
 
-.PHONY: eval test lint bench lock clean
+.PHONY: eval test lint bench schema lock clean
 
 eval: $(VENV)/.demo
 	$(DEMO_ENV) $(BIN)/python -m pytest
@@ -42,6 +43,9 @@ $(VENV)/.python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name one with make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	touch $@
+
+schema: $(VENV)/.demo
+	$(BIN)/python -c 'import json; from pytest_touchstone.report import schema; print(json.dumps(schema(), indent=2))' > plugin/pytest_touchstone/report/report.schema.json
 
 lock:
 	uv pip compile pyproject.toml requirements/build.in --extra demo --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-package pytest-touchstone -o requirements/demo.lock

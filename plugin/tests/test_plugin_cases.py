@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from projects import CASES, Project, case_of, measure_of, question
+from projects import CASES, Project, case_of, gold, measure_of, question
 
 IN_FILE_ORDER = [*CASES[4:], *CASES[:4]]
 
@@ -214,3 +214,14 @@ def test_the_working_directory_may_be_any_folder_of_the_project(project: Project
 
 def text(result: pytest.RunResult) -> str:
     return result.stdout.str()
+
+
+def test_one_half_of_the_questions_is_asked_alone(project: Project) -> None:
+    halves = {"q01": "dev", "q02": "test", "q03": "test"}
+    project.gold([case | {"split": halves.get(case["id"], "dev")} for case in gold()])
+    assert project.run("--touchstone-split=test", "-k", "retrieval").ret == 0
+    assert {call.split()[-1] for call in project.calls()} == {"q02", "q03"}
+    report = project.report()
+    assert {case["case"] for case in report["cases"]} == {"q02", "q03"}
+    assert report["snapshot"]["settings"]["split"] == "test"
+    assert report["measures"][0]["system"]["n"] == 2

@@ -231,6 +231,7 @@ def test_nothing_heavy_is_imported_where_nothing_is_evaluated(pytester: pytest.P
             ours = {name for name in sys.modules if name.startswith("pytest_touchstone")}
             assert ours <= {
                 "pytest_touchstone",
+                "pytest_touchstone.shell",
                 "pytest_touchstone.shell.plugin",
                 "pytest_touchstone.shell.hookspec",
                 "pytest_touchstone.shell.refusal",
@@ -245,7 +246,7 @@ def test_help_names_the_options_and_markers_the_mark(pytester: pytest.Pytester) 
     options = pytester.runpytest("--help").stdout.str()
     assert set(re.findall(r"--touchstone-\w+", options)) == {
         f"--touchstone-{name}"
-        for name in ("settings", "dataset", "output", "system", "baseline", "strict")
+        for name in ("settings", "dataset", "output", "system", "baseline", "split", "strict")
     }
     pytester.runpytest("--markers").stdout.fnmatch_lines(
         ["@pytest.mark.touchstone(?measures): what this test module measures*"]

@@ -194,7 +194,7 @@ def test_an_observation_comes_out_as_it_went_in(store: Store) -> None:
         tables.questions.c.citations, tables.questions.c.facts, tables.questions.c.retrieved_only
     ).order_by(tables.questions.c.turn)
     stored = store.read(lambda connection: list(map(tuple, connection.execute(query))))
-    assert stored[-1] == ('["c1"]', '{"found_matches": 0, "gold_matches": 5}', 0)
+    assert stored[-1] == ('["c1"]', '{"failed": null, "found_matches": 0, "gold_matches": 5}', 0)
     assert stored[2] == (None, None, 1)
 
 
