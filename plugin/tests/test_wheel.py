@@ -42,6 +42,9 @@ def test_an_unpacked_wheel_evaluates_a_project_of_its_own(wheel: Path, tmp_path:
     zipfile.ZipFile(wheel).extractall(unpacked)
     (project / "evaluation").mkdir(parents=True)
     (project / "app.py").write_text(
+        "from pathlib import Path\n"
+        "import pytest_touchstone\n"
+        "Path('where').write_text(pytest_touchstone.__file__)\n"
         "def ask(messages, session):\n"
         "    return {'text': 'Yes.', 'passages': [{'id': 'c1', 'text': 'Yes.'}], 'usage': []}\n"
     )
@@ -64,5 +67,7 @@ def test_an_unpacked_wheel_evaluates_a_project_of_its_own(wheel: Path, tmp_path:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "Recall@5" in ended.stdout
-    assert "site/pytest_touchstone/layout/tests/test_retrieval.py" in ended.stdout
+    assert "test_retrieval.py" in ended.stdout
+    assert "warning" not in ended.stdout
+    assert (project / "where").read_text() == str(unpacked / "pytest_touchstone/__init__.py")
     assert len(list((project / "reports").glob("*.json"))) == 1

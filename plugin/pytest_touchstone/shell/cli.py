@@ -13,6 +13,9 @@ import pytest
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.shipped import shipped
 
+# The console script lives in the package whose assertions pytest would rewrite; it has none.
+_ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten; pytest_touchstone"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one sub-command; the exit code is pytest's."""
@@ -33,7 +36,7 @@ def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
     The project's own dimension modules are run where ``tests/`` has some; otherwise the shipped
     ones, so that a project needs only settings and gold questions.
     """
-    arguments = [f"--rootdir={folder}", "-p", "no:deepeval"]
+    arguments = [f"--rootdir={folder}", "-p", "no:deepeval", "-W", _ALREADY_IMPORTED]
     for name in ("settings", "dataset", "output", "system", "baseline", "split"):
         value = getattr(options, name)
         if value is not None:
