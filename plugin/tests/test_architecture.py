@@ -12,7 +12,7 @@ import pytest_touchstone
 PACKAGE = Path(pytest_touchstone.__file__).parent
 PURE = {
     "estimate", "floors", "gold", "measures", "nearest", "report", "score", "storable", "trace",
-    "unusable",
+    "unusable", "verdicts",
 }  # fmt: skip
 EFFECTS = {
     "corpus", "dataset", "flight", "llm", "provenance", "redact", "run", "settings",
