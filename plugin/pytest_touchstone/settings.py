@@ -93,6 +93,22 @@ class GeneratorSettings(_Section):
         return DEFAULT_GENERATOR if self.url else EXTRACTIVE
 
 
+class JudgeSettings(_Section):
+    """The model that judges answers.  It must not be the one that wrote them."""
+
+    model: str = "gpt-4.1"
+    url: str | None = None
+    api_key: SecretStr | None = None
+    seed: int | None = 7
+    max_tokens: AtLeastOne = 4000
+    timeout: Positive = Field(120.0, description="seconds for one try")
+    deadline: Positive = Field(300.0, description="seconds for one result, all tries included")
+    concurrency: AtLeastOne = Field(16, description="calls in flight, shared among all workers")
+    tries: AtLeastOne = 4
+    allow_same_model: bool = Field(False, description="let a model judge its own answers")
+    variants: bool = Field(False, description="judge the steps of the ladder too")
+
+
 class SystemSettings(_Section):
     """One system: an object or function to ask, or a factory that builds one.
 
@@ -155,6 +171,7 @@ class Settings(_Section):
     corpus: CorpusSettings | None = None
     embedder: EmbedderSettings = EmbedderSettings()
     generator: GeneratorSettings = GeneratorSettings()
+    judge: JudgeSettings | None = Field(None, description="without one nothing is judged")
     system: str = Field("baseline", description="name of the system under test")
     baseline: str | None = Field("baseline", description="`none` for no comparison")
     variants: tuple[str, ...] = ()

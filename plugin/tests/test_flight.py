@@ -34,6 +34,7 @@ from runs import (
 )
 
 from pytest_touchstone.flight import flight as flight_module
+from pytest_touchstone.flight import writing as writing_module
 from pytest_touchstone.flight.flight import Flight, FlightError
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures import MRR
@@ -494,7 +495,7 @@ def test_a_result_that_is_being_written_is_not_lost(
 ) -> None:
     """It was paid for: whoever is cancelled while it waits for the writer does not take it back."""
     monkeypatch.setattr(flight_module, "_FINISH_WITHIN_S", 0.02)
-    monkeypatch.setattr(flight_module, "_STORE_WITHIN_S", PATIENCE_S)
+    monkeypatch.setattr(writing_module, "_STORE_WITHIN_S", PATIENCE_S)
     cases = gold(2)
     go, held, cancelled = threading.Event(), threading.Event(), threading.Event()
 

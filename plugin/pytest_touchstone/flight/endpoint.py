@@ -25,33 +25,40 @@ class Endpoint:
     :param tries: calls made at most for one result.
     :param timeout: seconds for one result with all tries and pauses, counted from when one of
         the ``limit`` places is free.
+
+    ``place`` is held while a call is in flight; who claims work for a call claims it with the
+    place in hand, so that no process claims more than it can carry out.
     """
 
     def __init__(self, *, limit: int, tries: int, timeout: float) -> None:
-        self._free = asyncio.Semaphore(limit)
+        self.place = asyncio.Semaphore(limit)
         self._tries = tries
         self._timeout = timeout
         self._open_at = 0.0
         self._random = random.Random()  # noqa: S311 - jitter, not a secret
 
     async def call(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """The result of ``attempt``.
+        """The result of ``attempt``, once one of the ``limit`` places is free.
 
         :raises ChatError: the last failure, or ``timeout`` when the deadline passed in a call.
         """
-        async with self._free:
-            deadline = asyncio.get_running_loop().time() + self._timeout
-            last: ChatError | None = None
-            for number in range(1, self._tries + 1):
-                await self._until_open(deadline, last)
-                try:
-                    return await self._attempt(attempt, deadline, last)
-                except ChatError as error:
-                    if not error.retryable or number == self._tries:
-                        raise
-                    last = error
-                await self._pause(self._pause_after(number, last), deadline, last)
-            raise AssertionError("the last try returns or raises")
+        async with self.place:
+            return await self.in_place(attempt)
+
+    async def in_place(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """The same for a caller that holds a ``place`` already."""
+        deadline = asyncio.get_running_loop().time() + self._timeout
+        last: ChatError | None = None
+        for number in range(1, self._tries + 1):
+            await self._until_open(deadline, last)
+            try:
+                return await self._attempt(attempt, deadline, last)
+            except ChatError as error:
+                if not error.retryable or number == self._tries:
+                    raise
+                last = error
+            await self._pause(self._pause_after(number, last), deadline, last)
+        raise AssertionError("the last try returns or raises")
 
     async def _attempt(
         self, attempt: Callable[[], Awaitable[T]], deadline: float, last: ChatError | None

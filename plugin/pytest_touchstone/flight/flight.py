@@ -24,6 +24,7 @@ from pytest_touchstone.flight import lane as lanes_module
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
+from pytest_touchstone.flight.writing import written
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.score import MEASURE_ERROR, Score, unscored
 from pytest_touchstone.storable import json_data
@@ -39,7 +40,6 @@ _LOOK_AROUND_EVERY_S = 1.0
 _STALLED_AFTER_BEATS = 60
 # What a stop allows: all of it together ends a worker sooner than execnet's 5 s would kill it.
 _FINISH_WITHIN_S = 2.0
-_STORE_WITHIN_S = 1.0
 _CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
@@ -233,7 +233,7 @@ class Flight:
                 window = self._window(crew.waiting)
                 if not window:
                     return None
-                mine = await _written(self._run.claim(window))
+                mine = await written(self._run.claim(window))
                 taken = window if mine is None else window[: window.index(mine)]
                 self._foreign.update(unit for unit in taken if unit not in self._done)
                 if mine is not None:
@@ -260,7 +260,7 @@ class Flight:
             self._in_flight -= 1
         scores = {measure.name: _measured(measure, work, seen) for measure in work.measures}
         try:
-            await _written(self._run.record(work.case, seen, scores), paid_for=True)
+            await written(self._run.record(work.case, seen, scores), paid_for=True)
         except LostClaim:
             if unit not in self._done:
                 self._foreign.add(unit)
@@ -307,7 +307,7 @@ class Flight:
             return
         orphans = await self._threads.run(self._run.orphans, frozenset(self._foreign), dead)
         for unit, owner in orphans.items():
-            if await _written(self._run.take_over(unit, owner)):
+            if await written(self._run.take_over(unit, owner)):
                 self._foreign.discard(unit)
                 crew = self._crews[unit.system]
                 crew.adopted.append(unit)
@@ -357,22 +357,6 @@ def _measured(measure: Measure, work: Work, seen: Observation) -> Score:
 
 def _unit(work: Work) -> Unit:
     return Unit(work.case.id, work.system, work.repeat, work.mode)
-
-
-async def _written(future: Future[T], *, paid_for: bool = False) -> T:
-    """The result of a write, waited for on the loop.
-
-    :param paid_for: who is cancelled while waiting does not take the write back, and waits a
-        moment longer for it.
-    """
-    waiting = asyncio.wrap_future(future)
-    if not paid_for:
-        return await waiting
-    try:
-        return await asyncio.shield(waiting)
-    except asyncio.CancelledError:
-        await asyncio.wait({waiting}, timeout=_STORE_WITHIN_S)
-        raise
 
 
 def _complete(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> T:

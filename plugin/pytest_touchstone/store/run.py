@@ -160,7 +160,7 @@ class RunStore:
             query = sa.select(calls.c.key).where(calls.c.key.in_(keys))
             # One unit alone is simply tried.
             taken = set(connection.execute(query).scalars()) if len(keys) > 1 else set()
-            claim = _new(connection.dialect.name, calls).returning(calls.c.key)
+            claim = insert_new(connection.dialect.name, calls).returning(calls.c.key)
             for key, unit in keys.items():
                 if key in taken:
                     continue
@@ -387,7 +387,7 @@ def _json(value: Any) -> str:
 
 
 @cache
-def _new(dialect: str, table: sa.Table) -> Any:
+def insert_new(dialect: str, table: sa.Table) -> Any:
     """An insert that leaves alone rows that are already there."""
     insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
     return insert(table).on_conflict_do_nothing()
@@ -395,7 +395,7 @@ def _new(dialect: str, table: sa.Table) -> Any:
 
 def _insert_new(connection: Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
     if rows:
-        connection.execute(_new(connection.dialect.name, table), rows)
+        connection.execute(insert_new(connection.dialect.name, table), rows)
 
 
 def _new_id(inserted: sa.CursorResult[Any]) -> int:

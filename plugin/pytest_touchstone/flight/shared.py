@@ -1,0 +1,85 @@
+"""Calls that are worth making once: within a process, among processes, and across runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+from pytest_touchstone.flight.endpoint import Endpoint
+from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.flight.writing import written
+from pytest_touchstone.store.calls import CallStore
+from pytest_touchstone.store.run import Watch
+
+Result = Mapping[str, Any]
+_LOOK_EVERY_S = 0.2
+
+
+class Shared(NamedTuple):
+    """A result, and whether this process had to make the call for it."""
+
+    result: Result
+    made: bool
+
+
+class SharedCalls:
+    """Makes each call once, whoever asks for it.
+
+    The order is: take a place at the endpoint, claim the call, and only then make it.  A call
+    that another process has claimed is waited for without a place, and taken over when that
+    process's beat stands still.
+
+    :param threads: for reading the store off the loop.
+    """
+
+    def __init__(self, calls: CallStore, endpoint: Endpoint, threads: DaemonThreads) -> None:
+        self._calls = calls
+        self._endpoint = endpoint
+        self._threads = threads
+        self._under_way: dict[str, asyncio.Task[Shared]] = {}
+
+    async def once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
+        """The result of ``make``, or of the equal call that was made before or is under way.
+
+        :raises ChatError: where the call fails; its claim is let go, and nothing is kept.
+        """
+        task = self._under_way.get(key)
+        if task is not None:
+            return Shared((await asyncio.shield(task)).result, made=False)
+        task = asyncio.ensure_future(self._once(key, make))
+        self._under_way[key] = task
+        task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        return await asyncio.shield(task)
+
+    async def _once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
+        watch = Watch()
+        adopted = False
+        while True:
+            if (found := await self._threads.run(self._calls.result, key)) is not None:
+                return Shared(found, made=False)
+            async with self._endpoint.place:
+                if adopted or await written(self._calls.claim(key)):
+                    return Shared(await self._make(key, make), made=True)
+            adopted = await self._dead(key, watch)
+            if not adopted:
+                await asyncio.sleep(_LOOK_EVERY_S)
+
+    async def _make(self, key: str, make: Callable[[], Awaitable[Result]]) -> Result:
+        try:
+            result = await self._endpoint.in_place(make)
+        except BaseException:
+            await written(self._calls.release(key), paid_for=True)
+            raise
+        await written(self._calls.finish(key, result), paid_for=True)
+        return result
+
+    async def _dead(self, key: str, watch: Watch) -> bool:
+        """Whether the call's holder is dead and the call now this process's."""
+        held = await self._threads.run(self._calls.holder, key)
+        if held is None or held[0] == self._calls.owner:
+            return False
+        owner, beat = held
+        if beat is not None and owner not in watch.dead({owner: beat}):
+            return False
+        return await written(self._calls.take_over(key, owner))

@@ -1,0 +1,148 @@
+"""Calls by content: made once within a process, among processes, and across runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from pytest_touchstone.flight.endpoint import Endpoint
+from pytest_touchstone.flight.shared import Shared, SharedCalls
+from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.llm.chat import ChatError
+from pytest_touchstone.store import run as run_module
+from pytest_touchstone.store.calls import CallStore
+from pytest_touchstone.store.engine import Store
+
+T = TypeVar("T")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    yield store
+    store.close()
+
+
+class Counter:
+    """A call that counts how often it is made."""
+
+    def __init__(self, *, fails: int = 0, gate: asyncio.Event | None = None) -> None:
+        self.made = 0
+        self._fails = fails
+        self._gate = gate
+
+    async def __call__(self) -> dict[str, Any]:
+        self.made += 1
+        if self._gate is not None:
+            await self._gate.wait()
+        if self.made <= self._fails:
+            raise ChatError("refused", "no")
+        return {"text": "Grüße \u2028", "number": self.made}
+
+
+def flown(store: Store, body: Callable[[Callable[[str], SharedCalls]], Awaitable[T]]) -> T:
+    """Run ``body`` on a loop, with a maker of shared calls by the name of their process."""
+
+    async def main() -> T:
+        threads = DaemonThreads("test")
+
+        def process(owner: str, limit: int = 4) -> SharedCalls:
+            endpoint = Endpoint(limit=limit, tries=1, timeout=20)
+            return SharedCalls(CallStore(store, owner, "judge"), endpoint, threads)
+
+        try:
+            return await body(process)
+        finally:
+            threads.close()
+
+    return asyncio.run(main())
+
+
+def test_a_call_is_made_once_and_kept(store: Store) -> None:
+    call = Counter()
+
+    async def body(process: Callable[[str], SharedCalls]) -> list[Shared]:
+        one, other = process("one"), process("other")
+        together = await asyncio.gather(*(one.once("k", call) for _ in range(5)))
+        return [*together, await other.once("k", call), await process("later run").once("k", call)]
+
+    shared = flown(store, body)
+    assert call.made == 1
+    assert {found.result["text"] for found in shared} == {"Grüße \u2028"}
+    assert [found.made for found in shared] == [True, *[False] * 6]
+
+
+def test_two_processes_at_once_make_one_call(store: Store) -> None:
+    async def body(process: Callable[[str], SharedCalls]) -> tuple[int, list[Shared]]:
+        gate = asyncio.Event()
+        call = Counter(gate=gate)
+        # The process that waits is given a worker's beat to see.
+        await asyncio.wrap_future(_alive(store, "one"))
+        first = asyncio.ensure_future(process("one").once("k", call))
+        while call.made == 0:
+            await asyncio.sleep(0.01)
+        second = asyncio.ensure_future(process("two").once("k", call))
+        await asyncio.sleep(0.3)
+        assert not second.done()
+        gate.set()
+        return call.made, [await first, await second]
+
+    made, shared = flown(store, body)
+    assert made == 1
+    assert [found.made for found in shared] == [True, False]
+
+
+def test_a_call_that_fails_is_let_go_and_may_be_made_again(store: Store) -> None:
+    call = Counter(fails=1)
+
+    async def body(process: Callable[[str], SharedCalls]) -> Shared:
+        with pytest.raises(ChatError):
+            await process("one").once("k", call)
+        return await process("two").once("k", call)
+
+    assert flown(store, body) == ({"text": "Grüße \u2028", "number": 2}, True)
+
+
+@pytest.mark.parametrize("has_a_beat", [True, False])
+def test_the_call_of_a_dead_process_is_taken_over(
+    store: Store, has_a_beat: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module, "DEAD_AFTER_S", 0.5)
+    call = Counter()
+
+    async def body(process: Callable[[str], SharedCalls]) -> Shared:
+        if has_a_beat:
+            await asyncio.wrap_future(_alive(store, "dead"))
+        assert await asyncio.wrap_future(CallStore(store, "dead", "judge").claim("k"))
+        return await asyncio.wait_for(process("heir").once("k", call), 10)
+
+    assert flown(store, body).made
+    assert call.made == 1
+
+
+def test_no_more_calls_are_claimed_than_there_are_places(store: Store) -> None:
+    async def body(process: Callable[..., SharedCalls]) -> int:
+        gate = asyncio.Event()
+        call = Counter(gate=gate)
+        calls = process("one", limit=2)
+        tasks = [asyncio.ensure_future(calls.once(f"k{n}", call)) for n in range(6)]
+        await asyncio.sleep(0.3)
+        claimed = call.made
+        gate.set()
+        await asyncio.gather(*tasks)
+        return claimed
+
+    assert flown(store, body) == 2
+
+
+def _alive(store: Store, owner: str) -> Any:
+    import sqlalchemy as sa
+
+    from pytest_touchstone.store import tables
+
+    row = {"owner": owner, "run_id": "r", "beat": 1}
+    return store.write(lambda connection: connection.execute(sa.insert(tables.workers), row))
