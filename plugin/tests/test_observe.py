@@ -197,3 +197,28 @@ def test_a_count_that_fails_leaves_its_reason() -> None:
     answer = Answer("So.", filters={"year": {"$gt": 2020}})
     seen = observe(Recorder(answer), AcceptableBehaviour, observer=observer)
     assert seen.facts == Facts(failed="no such operator")
+
+
+def played(system: Recorder) -> Observation:
+    lane = Lane(loaded(system.ask))
+    work = Work(TALK, "s", (CostPerQuery,), mode="live")
+    return asyncio.run(OBSERVER.observe(work, lane))
+
+
+def test_a_live_conversation_goes_on_from_the_systems_own_answers() -> None:
+    system = Recorder(*(Answer(text) for text in ("One.", "Two.", "Three.", "Four.")))
+    seen = played(system)
+    assert seen.mode == "live"
+    assert [turn.question for turn in seen.turns] == [
+        "Roads in 2022?", "Thanks.", "And 2021?", "And Gulu?",
+    ]  # fmt: skip
+    assert [m.content for m in system.calls[-1][1]] == [
+        "Roads in 2022?", "One.", "Thanks.", "Two.", "And 2021?", "Three.", "And Gulu?",
+    ]  # fmt: skip
+    assert len({id(call[2]) for call in system.calls}) == 1
+
+
+def test_a_live_conversation_ends_where_the_system_fails() -> None:
+    seen = played(Recorder(Answer("One."), ValueError("gone")))
+    assert [turn.index for turn in seen.turns] == [0, 1]
+    assert seen.last.error is not None

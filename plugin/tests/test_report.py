@@ -41,6 +41,7 @@ from pytest_touchstone.report.rows import (
     RunRecord,
     ScoreRow,
     StoredPassage,
+    nothing_judged,
 )
 
 SCHEMA_FILE = Path(pytest_touchstone.report.__file__).with_name("report.schema.json")
@@ -546,7 +547,7 @@ def test_cost_is_summed_per_system_with_what_is_unknown_beside_it() -> None:
     rows.questions = [replace(row, cost_usd=None) for row in rows.questions]
     report = rows.report()
     assert report["cost"]["systems"][1]["usd"] is None
-    assert report["cost"]["evaluation"] == {"usd": 0.0, "calls": 0, "cache_hits": 0}
+    assert report["cost"]["evaluation"] == nothing_judged()
 
 
 def test_latency_is_that_of_answered_turns() -> None:

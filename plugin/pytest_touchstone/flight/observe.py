@@ -63,13 +63,31 @@ class Observer:
         # Never used twice: a system may keep what it knows of a session beyond this run.
         name = f"{work.case.id}/{work.system}/{work.repeat}/{work.mode}/{uuid.uuid4().hex[:8]}"
         session = Session(name)
-        retrieve_only = work.needs <= {"passages"} and lane.system.retrieve is not None
-        turns = [
-            await self._turn(index, messages, session, lane, retrieve_only)
-            for index, messages in conversation(work.case, every_labelled="turns" in work.needs)
-        ]
+        if work.mode == "live":
+            turns = await self._played(work.case, session, lane)
+        else:
+            retrieve_only = work.needs <= {"passages"} and lane.system.retrieve is not None
+            every_labelled = "turns" in work.needs
+            turns = [
+                await self._turn(index, messages, session, lane, retrieve_only)
+                for index, messages in conversation(work.case, every_labelled=every_labelled)
+            ]
         facts = await self._facts(work, turns[-1]) if "counts" in work.needs else Facts()
         return Observation(work.case.id, work.system, tuple(turns), work.repeat, work.mode, facts)
+
+    async def _played(self, case: Case, session: Session, lane: Lane) -> list[Turn]:
+        """The whole conversation, on the system's own earlier answers; it ends where one fails."""
+        questions = [m.content for m in case.history if m.role == "user"] + [case.question]
+        messages: list[Message] = []
+        turns: list[Turn] = []
+        for index, question in enumerate(questions):
+            messages.append(Message("user", question))
+            turn = await self._turn(index, tuple(messages), session, lane, retrieve_only=False)
+            turns.append(turn)
+            if turn.error is not None or turn.answer is None:
+                break
+            messages.append(Message("assistant", turn.answer.text))
+        return turns
 
     async def _turn(
         self,

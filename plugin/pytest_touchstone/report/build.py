@@ -74,7 +74,7 @@ def build_report(
         "measures": measure_entries(index, resampling),
         "gates": [],
         "cases": case_entries(index),
-        "cost": cost_of(index),
+        "cost": cost_of(run, index),
         "findings": findings_of(index, config["settings"].get("floors", {})),
         "timing": timing_of(run, index),
         "passages": passage_texts(index, passages),

@@ -13,12 +13,11 @@ from pytest_touchstone.report.model import Cost, Latency, ModelCost, SystemCost,
 from pytest_touchstone.report.rows import QuestionRow, RunRecord
 
 
-def cost_of(index: Index) -> Cost:
+def cost_of(run: RunRecord, index: Index) -> Cost:
     """The cost of each system over every turn it was asked, earlier turns of a case included."""
     return {
         "systems": [_system_cost(name, _turns(index, name)) for name in index.systems],
-        # Nothing in a run asks a judge, so that judging costs nothing.
-        "evaluation": {"usd": 0.0, "calls": 0, "cache_hits": 0},
+        "evaluation": run.judging,
     }
 
 

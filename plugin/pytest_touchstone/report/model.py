@@ -284,11 +284,14 @@ class SystemCost(TypedDict):
 
 @closed
 class EvaluationCost(TypedDict):
-    """What judging cost."""
+    """What judging cost; ``unknown`` counts calls without a price or without usage."""
 
-    usd: float
-    calls: Count
-    cache_hits: Count
+    usd: Annotated[float | None, Field(description="null where no cost is known")]
+    calls: Annotated[Count, Field(description="calls made in this run, asking again included")]
+    cache_hits: Annotated[Count, Field(description="results that were there already")]
+    input_tokens: Count
+    output_tokens: Count
+    unknown: Count
 
 
 @closed

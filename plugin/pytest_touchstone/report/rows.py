@@ -11,7 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_touchstone.gold import Case
-from pytest_touchstone.report.model import RunConfig
+from pytest_touchstone.report.model import EvaluationCost, RunConfig
+
+
+def nothing_judged() -> EvaluationCost:
+    """The cost of a run in which no judge was called."""
+    return {
+        "usd": 0.0,
+        "calls": 0,
+        "cache_hits": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "unknown": 0,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +34,7 @@ class RunRecord:
     :param finished_at: likewise; ``None`` where the run was cut short.
     :param config: everything that is known when a run starts.
     :param peak_in_flight: most calls that were in flight at once, where it was counted.
+    :param judging: what judging cost.
     """
 
     id: str
@@ -30,6 +43,7 @@ class RunRecord:
     config: RunConfig
     label: str | None = None
     peak_in_flight: int | None = None
+    judging: EvaluationCost = field(default_factory=nothing_judged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from pytest_touchstone.gold import parse_gold
+from pytest_touchstone.report.model import EvaluationCost
 from pytest_touchstone.report.rows import (
     CaseRow,
     PassageRef,
@@ -84,7 +86,22 @@ def _run_record(row: RowMapping, notes: Mapping[str, Mapping[str, Any]]) -> RunR
         config=config,
         label=row["label"],
         peak_in_flight=sum(peaks) if peaks else None,
+        judging=_judging(notes),
     )
+
+
+def _judging(notes: Mapping[str, Mapping[str, Any]]) -> EvaluationCost:
+    made = list(notes.get("judge_call", {}).values())
+    known = [call["usd"] for call in made if call["usd"] is not None]
+    usage = [call["usage"] for call in made if call["usage"] is not None]
+    return {
+        "usd": math.fsum(known) if known or not made else None,
+        "calls": len(made),
+        "cache_hits": sum(notes.get("judge_hits", {}).values()),
+        "input_tokens": sum(one["input_tokens"] for one in usage),
+        "output_tokens": sum(one["output_tokens"] for one in usage),
+        "unknown": len(made) - len(known),
+    }
 
 
 def _cases(rows: list[RowMapping]) -> tuple[CaseRow, ...]:
