@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +21,11 @@ from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.llm.chat import Chat, open_chat
 from pytest_touchstone.llm.prices import Prices
+from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.redact import redactor
 from pytest_touchstone.report import Report, RunConfig, build_report
 from pytest_touchstone.report.rows import PlanRow
+from pytest_touchstone.score import Score
 from pytest_touchstone.settings import EXTRACTIVE, Settings
 from pytest_touchstone.snapshot import Plan, run_config
 from pytest_touchstone.store.engine import Store, StoreError
@@ -67,12 +69,16 @@ class Run:
         self._run = run
         self._opened = opened
 
-    def scores(self, case: Case) -> Scores:
-        """Wait for a case's scores of the system under test, by measure name.
+    def scores(self, case: Case, measures: Iterable[Measure]) -> Scores:
+        """Wait for these scores of the system under test, by measure name.
 
         :raises FlightError: when they will not come.
         """
-        return self._flight.scores(case.id, self._system)
+        modes = {measure.mode for measure in measures if measure.applies(case)}
+        found: dict[str, Score] = {}
+        for mode in sorted(modes):
+            found |= self._flight.scores(case.id, self._system, mode)
+        return found
 
     def drain(self) -> None:
         """Wait until the whole plan is done, by whichever process.
@@ -134,13 +140,14 @@ def open_run(
             corpus=None if corpus is None else corpus.describe(_chunk_ids(plan.gold)),
             root=root,
         )
-        run.begin(_start(process, config), plan.cases, _plan_rows(plan, roles)).result()
+        works = _works(plan, roles)
+        run.begin(_start(process, config), plan.cases, _plan_rows(works)).result()
         lanes = {name: Lane(system, workers=process.workers) for name, system in systems.items()}
         for name, lane in lanes.items():
             if lane.notice:
                 run.note("notice", name, lane.notice)
         flight = Flight(
-            [Work(case, name, plan.measures[case.id]) for case in plan.cases for name in roles],
+            works,
             lanes,
             Observer(
                 count=_counter(corpus, threads),
@@ -289,10 +296,20 @@ def _role_names(settings: Settings) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
-def _plan_rows(plan: Plan, systems: Sequence[str]) -> list[PlanRow]:
+def _works(plan: Plan, systems: Sequence[str]) -> list[Work]:
+    """The plan as units of work: a case, a system, and one of the two ways to play it."""
     return [
-        PlanRow(case.id, system, measure.name)
+        Work(case, system, measures, mode=mode)
+        for mode in ("recorded", "live")
         for case in plan.cases
         for system in systems
-        for measure in plan.measures[case.id]
+        if (measures := tuple(m for m in plan.measures[case.id] if m.mode == mode))
+    ]
+
+
+def _plan_rows(works: Sequence[Work]) -> list[PlanRow]:
+    return [
+        PlanRow(work.case.id, work.system, measure.name, work.repeat, work.mode)
+        for work in works
+        for measure in work.measures
     ]

@@ -115,12 +115,12 @@ class Flight:
             self._thread.start()
             self._heart.start()
 
-    def scores(self, case_id: str, system: str) -> Scores:
+    def scores(self, case_id: str, system: str, mode: str = "recorded") -> Scores:
         """Wait for one case's scores, by measure name.
 
         :raises FlightError: when they will not come.
         """
-        unit = Unit(case_id, system)
+        unit = Unit(case_id, system, mode=mode)
         if unit not in self._works:
             raise FlightError(f"the plan has no case {case_id} for system {system!r}")
         deadline = time.monotonic() + self._patience

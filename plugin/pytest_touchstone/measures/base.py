@@ -51,6 +51,11 @@ class Measure(ABC):
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     @property
+    def mode(self) -> str:
+        """``live`` where the conversation is played on the system's own answers."""
+        return "live" if "live" in self.needs else "recorded"
+
+    @property
     def worst(self) -> float | None:
         """The worst end of the range, or ``None`` where that end is open."""
         low, high = self.range

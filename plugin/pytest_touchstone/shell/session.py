@@ -107,7 +107,7 @@ class Evaluation:
 
         :raises FlightError: when they will not come.
         """
-        found = self._under_way.scores(case)
+        found = self._under_way.scores(case, measures)
         by_measure = {m: found[m.name] for m in measures if m.name in found}
         return CaseScores(by_measure, self._settings.floors)
 
