@@ -26,8 +26,9 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.demo
+bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/idle.py
+	$(BIN)/python benchmarks/rouge.py
 
 $(VENV)/.demo: requirements/demo.lock pyproject.toml | $(VENV)/.python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/demo.lock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,14 @@ from pytest_touchstone.corpus.embedder import CachedEmbedder, Embedder, open_emb
 from pytest_touchstone.corpus.vectors import VectorCache
 from pytest_touchstone.flight.endpoint import Endpoint
 from pytest_touchstone.flight.flight import Flight, Scores
+from pytest_touchstone.flight.judge_calls import Cost, JudgeCalls
+from pytest_touchstone.flight.judging import CALLS, Judging, judgements
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Count, Observer, Work
+from pytest_touchstone.flight.shared import SharedCalls
 from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
+from pytest_touchstone.judge.llm import ALL_PROMPTS, LLMJudge
 from pytest_touchstone.llm.chat import Chat, open_chat
 from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.measures.base import Measure
@@ -26,14 +30,18 @@ from pytest_touchstone.redact import redactor
 from pytest_touchstone.report import Report, RunConfig, build_report
 from pytest_touchstone.report.rows import PlanRow
 from pytest_touchstone.score import Score
-from pytest_touchstone.settings import EXTRACTIVE, Settings
+from pytest_touchstone.settings import EXTRACTIVE, Settings, same_model
 from pytest_touchstone.snapshot import Plan, run_config
+from pytest_touchstone.store.calls import CallStore
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.rows import read_run
 from pytest_touchstone.store.run import RunStart, RunStore, now
-from pytest_touchstone.systems.loading import Complete, Resources, load_systems
-from pytest_touchstone.trace import Filters
+from pytest_touchstone.systems.loading import Complete, Resources, load_systems, shipped_prompt
+from pytest_touchstone.trace import Filters, Usage
+from pytest_touchstone.unusable import Unusable
 
+# A call's usual length, for the expectation alone; what was paid stands in the report.
+_TOKENS_IN, _TOKENS_OUT = 2000, 400
 Progress = Callable[[int, int], None]
 Hooked = Callable[[Resources], Mapping[str, object]]
 
@@ -57,13 +65,26 @@ def new_process() -> Process:
     return Process(uuid.uuid4().hex, now())
 
 
+class SameModel(Unusable):
+    """A judge would judge its own answers."""
+
+
 class Run:
     """A run under way in this process; :func:`open_run` makes one.
 
     :param opened: everything to close at the end, last opened first.
+    :param expectation: what judging is expected to cost, for a reader.
     """
 
-    def __init__(self, system: str, flight: Flight, run: RunStore, opened: ExitStack) -> None:
+    def __init__(
+        self,
+        system: str,
+        flight: Flight,
+        run: RunStore,
+        opened: ExitStack,
+        expectation: str | None,
+    ) -> None:
+        self.expectation = expectation
         self._system = system
         self._flight = flight
         self._run = run
@@ -140,26 +161,30 @@ def open_run(
             corpus=None if corpus is None else corpus.describe(_chunk_ids(plan.gold)),
             root=root,
         )
-        works = _works(plan, roles)
+        works = _works(plan, roles, settings)
         run.begin(_start(process, config), plan.cases, _plan_rows(works)).result()
         lanes = {name: Lane(system, workers=process.workers) for name, system in systems.items()}
         for name, lane in lanes.items():
             if lane.notice:
                 run.note("notice", name, lane.notice)
+        prices = _noting(Prices(settings.prices, settings.provider), run)
+        judging, judge_closers = _open_judging(settings, store, run, threads, prices, process)
         flight = Flight(
             works,
             lanes,
             Observer(
                 count=_counter(corpus, threads),
-                price=_noting(Prices(settings.prices, settings.provider), run),
+                price=_not_the_judge(prices, settings),
                 redact=redactor(os.environ, settings.secrets()),
             ),
             run,
             patience=settings.patience,
-            closers=() if chat is None else (chat.aclose,),
+            judging=judging,
+            closers=(*judge_closers, *(() if chat is None else (chat.aclose,))),
         )
         flight.start()
-        return Run(settings.system, flight, run, opened.pop_all())
+        expectation = expected_judging(works, settings)
+        return Run(settings.system, flight, run, opened.pop_all(), expectation)
 
 
 def _start(process: Process, config: RunConfig) -> RunStart:
@@ -170,6 +195,21 @@ def _start(process: Process, config: RunConfig) -> RunStart:
         dataset_path=config["dataset"]["path"],
         dataset_sha256=config["dataset"]["sha256"],
         commit_sha=config["commit"],
+    )
+
+
+def expected_judging(works: Sequence[Work], settings: Settings) -> str | None:
+    """What judging is expected to cost, in one line, or ``None`` where nothing is judged."""
+    calls = sum(CALLS[judgement] for work in works for judgement in judgements(work))
+    if settings.judge is None or not calls:
+        return None
+    model = settings.judge.model
+    usage = Usage(model, calls * _TOKENS_IN, 0, calls * _TOKENS_OUT)
+    usd, _ = Prices(settings.prices, settings.provider).cost([usage])
+    cost = "of unknown price" if usd is None else f"about {usd:.2f} USD"
+    return (
+        f"judging: at most {calls} calls to {model}, {cost} at {_TOKENS_IN} tokens in and"
+        f" {_TOKENS_OUT} out a call; what was judged before costs nothing"
     )
 
 
@@ -265,6 +305,54 @@ def _complete(chat: Chat | None, settings: Settings, workers: int) -> Complete |
     return lambda messages: endpoint.call(lambda: chat.complete(messages))
 
 
+def _open_judging(
+    settings: Settings,
+    store: Store,
+    run: RunStore,
+    threads: DaemonThreads,
+    cost: Cost,
+    process: Process,
+) -> tuple[Judging | None, tuple[Callable[[], Awaitable[None]], ...]]:
+    """The judge with its calls, and what to close on the loop at the end."""
+    judge = settings.judge
+    if judge is None:
+        return None, ()
+    key = judge.api_key.get_secret_value() if judge.api_key else None
+    chat = Chat(judge.model, url=judge.url, api_key=key, timeout=judge.timeout)
+    endpoint = Endpoint(
+        limit=max(1, judge.concurrency // process.workers),
+        tries=judge.tries,
+        timeout=judge.deadline,
+    )
+    shared = SharedCalls(CallStore(store, run.owner, "judge"), endpoint, threads)
+    calls = JudgeCalls(chat, settings.judge_server, shared, run, cost)
+
+    async def note_hits() -> None:
+        calls.note_hits()
+
+    prompts = {name: shipped_prompt(name) for name in ALL_PROMPTS}
+    return Judging(LLMJudge(calls.ask, prompts), judge.model), (note_hits, chat.aclose)
+
+
+def _not_the_judge(cost: Cost, settings: Settings) -> Cost:
+    """Prices that refuse the judge's own model among the calls of a system."""
+    judge = settings.judge
+    if judge is None or judge.allow_same_model:
+        return cost
+
+    def checked(usage: Sequence[Usage] | None) -> tuple[float | None, str | None]:
+        for call in usage or ():
+            if same_model(call.model, judge.model):
+                raise SameModel(
+                    f"a system answered with {call.model}, which is the judge's model: a judge"
+                    " favours its own answers. Name another `judge.model`, or set"
+                    " `judge.allow_same_model`"
+                )
+        return cost(usage)
+
+    return checked
+
+
 def _counter(corpus: Corpus | None, threads: DaemonThreads) -> Count:
     async def count(filters: Filters) -> int | None:
         try:
@@ -296,14 +384,26 @@ def _role_names(settings: Settings) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
-def _works(plan: Plan, systems: Sequence[str]) -> list[Work]:
-    """The plan as units of work: a case, a system, and one of the two ways to play it."""
+def _works(plan: Plan, systems: Sequence[str], settings: Settings) -> list[Work]:
+    """The plan as units of work: a case, a system, and one of the two ways to play it.
+
+    Steps of the ladder are judged only where the settings ask for it, since judging is what costs.
+    """
+    unjudged = set(settings.variants)
+    if settings.judge is not None and settings.judge.variants:
+        unjudged = set()
     return [
         Work(case, system, measures, mode=mode)
         for mode in ("recorded", "live")
         for case in plan.cases
         for system in systems
-        if (measures := tuple(m for m in plan.measures[case.id] if m.mode == mode))
+        if (
+            measures := tuple(
+                m
+                for m in plan.measures[case.id]
+                if m.mode == mode and not (m.judged and system in unjudged)
+            )
+        )
     ]
 
 

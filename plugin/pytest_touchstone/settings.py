@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, Literal, cast
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -17,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+DEFAULT_SERVER = "https://api.openai.com/v1"
 EXTRACTIVE = "extractive"
 DEFAULT_GENERATOR = "gpt-4o-mini"
 
@@ -99,8 +101,6 @@ class JudgeSettings(_Section):
     model: str = "gpt-4.1"
     url: str | None = None
     api_key: SecretStr | None = None
-    seed: int | None = 7
-    max_tokens: AtLeastOne = 4000
     timeout: Positive = Field(120.0, description="seconds for one try")
     deadline: Positive = Field(300.0, description="seconds for one result, all tries included")
     concurrency: AtLeastOne = Field(16, description="calls in flight, shared among all workers")
@@ -152,6 +152,15 @@ class SystemSettings(_Section):
         if self.ask and self.options:
             raise ValueError("`options` are for `build`; what `ask` names is used as it is")
         return self
+
+
+_DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{4}|\d{8}|latest)$")
+
+
+def same_model(one: str, other: str) -> bool:
+    """Whether two names mean one model: a dated alias is the model, a provider's prefix no part."""
+    plain = (_DATED.sub("", name.casefold().rpartition("/")[2]) for name in (one, other))
+    return next(plain) == next(plain)
 
 
 class PriceSettings(_Section):
@@ -217,6 +226,22 @@ class Settings(_Section):
             )
         return self
 
+    @model_validator(mode="after")
+    def _nobody_judges_itself(self) -> Settings:
+        judge, generator = self.judge, self.generator.effective_model
+        if judge and not judge.allow_same_model and same_model(judge.model, generator):
+            raise ValueError(
+                f"judge.model {judge.model!r} is the generator's model: a judge favours its own"
+                " answers. Name another, or set judge.allow_same_model"
+            )
+        return self
+
+    @property
+    def judge_server(self) -> str:
+        """Host and port that serve the judge's model, without credentials."""
+        url = self.judge.url if self.judge else None
+        return urlsplit(url or DEFAULT_SERVER).netloc.rpartition("@")[2]
+
     @property
     def store_url(self) -> str:
         """SQLAlchemy URL of the store."""
@@ -233,7 +258,7 @@ class Settings(_Section):
 
     def secrets(self) -> list[str]:
         """Every secret value among the settings, to be masked in whatever is written down."""
-        sections = (self.corpus, self.embedder, self.generator)
+        sections = (self.corpus, self.embedder, self.generator, self.judge)
         keys = [section.api_key for section in sections if section is not None]
         found = [key.get_secret_value() for key in keys if key is not None]
         location = self.corpus.location if self.corpus else None

@@ -32,11 +32,12 @@ Key = tuple[str, ...]
 """Where a setting stands: ``("corpus", "location")``."""
 
 _NAMED_VARIABLES: Mapping[str, tuple[Key, ...]] = {
-    "OPENAI_BASE_URL": (("generator", "url"), ("embedder", "url")),
-    "OPENAI_API_KEY": (("generator", "api_key"), ("embedder", "api_key")),
+    "OPENAI_BASE_URL": (("generator", "url"), ("embedder", "url"), ("judge", "url")),
+    "OPENAI_API_KEY": (("generator", "api_key"), ("embedder", "api_key"), ("judge", "api_key")),
     "QDRANT_URL": (("corpus", "location"),),
     "QDRANT_API_KEY": (("corpus", "api_key"),),
 }
+_OPTIONAL = frozenset({"corpus", "judge"})
 _PREFIX = "TOUCHSTONE_"
 
 
@@ -189,14 +190,14 @@ def _from_environment(
         if variable.startswith(_PREFIX):
             key = _key_of(variable, file)
             own.append((key, _value_of(variable, key, text), variable))
-    has_corpus = file.get("corpus") is not None or bool(environ.get("QDRANT_URL"))
-    has_corpus = has_corpus or any(key[0] == "corpus" for key, _, _ in own)
+    # What is optional is configured by being named: a key alone configures no collection.
+    there = {name for name, section in file.items() if section is not None}
+    there |= {key[0] for key, _, _ in own} | ({"corpus"} if environ.get("QDRANT_URL") else set())
     for variable, keys in _NAMED_VARIABLES.items():
-        if variable == "QDRANT_API_KEY" and not has_corpus:
-            continue  # a key alone configures no collection
         if value := environ.get(variable):
             for key in keys:
-                yield key, value, variable
+                if key[0] in there or key[0] not in _OPTIONAL:
+                    yield key, value, variable
     yield from own
 
 

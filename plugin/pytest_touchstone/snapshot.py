@@ -10,14 +10,13 @@ from typing import Any
 
 from pytest_touchstone.estimate import seed_from
 from pytest_touchstone.gold import Case, GoldSet
+from pytest_touchstone.judge.llm import ALL_PROMPTS
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.provenance import commit_of, package_versions
 from pytest_touchstone.report import RunConfig, measure_info
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.systems.loading import shipped_prompt
 from pytest_touchstone.systems.protocol import Loaded
-
-_PROMPTS = ("baseline_answer", "standalone_query")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,9 @@ def run_config(
         "models": {
             "generator": {"model": settings.generator.effective_model},
             "embedder": {"model": embedder},
+            "judge": _judge(settings),
         },
-        "prompts": {name: shipped_prompt(name).sha256 for name in _PROMPTS},
+        "prompts": {name: shipped_prompt(name).sha256 for name in _prompts(settings)},
         "corpus": corpus,
         "prices": {},
         "seed": seed_from(gold.sha256),
@@ -84,6 +84,21 @@ def run_config(
         "confidence": settings.confidence,
         "packages": package_versions(),
         "measures": [measure_info(measure) for measure in plan.order],
+    }
+
+
+def _prompts(settings: Settings) -> list[str]:
+    names = ["baseline_answer", "standalone_query"]
+    return names if settings.judge is None else [*names, *sorted(ALL_PROMPTS)]
+
+
+def _judge(settings: Settings) -> dict[str, Any]:
+    if settings.judge is None:
+        return {"model": None}
+    return {
+        "model": settings.judge.model,
+        "server": settings.judge_server,
+        "same_model_allowed": settings.judge.allow_same_model,
     }
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from pytest_touchstone.verdicts import Coherence, NoVerdict, Verdict
+
 Behavior = Literal["relaxed", "asked_follow_up", "admitted", "failed_silently"]
 """What a system does when the filters of a question match nothing in the collection."""
 
@@ -153,6 +155,10 @@ class Observation:
     """Everything known about one (case, system, repeat, mode) before it is measured.
 
     ``turns`` holds the turns that were asked, in order; the last one is the one scored.
+
+    :param verdicts: what a judge said, by what measures need of it (``claims``, ``relevance``,
+        ``coverage``, ``tone``, ``support``, ``behaviour``, ``conversation``); under ``coherence``
+        one verdict for each of the first retrieved passages, in rank order.
     """
 
     case_id: str
@@ -161,6 +167,9 @@ class Observation:
     repeat: int = 0
     mode: str = "recorded"
     facts: Facts = Facts()
+    verdicts: Mapping[str, Verdict | NoVerdict | tuple[Coherence | NoVerdict, ...]] = field(
+        default_factory=dict
+    )
 
     @property
     def last(self) -> Turn:

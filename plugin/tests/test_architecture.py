@@ -11,11 +11,11 @@ import pytest_touchstone
 
 PACKAGE = Path(pytest_touchstone.__file__).parent
 PURE = {
-    "estimate", "floors", "gold", "measures", "nearest", "report", "score", "storable", "trace",
-    "unusable", "verdicts",
+    "estimate", "floors", "gold", "measures", "nearest", "paragraphs", "report", "rouge",
+    "score", "storable", "tokens", "trace", "unusable", "verdicts",
 }  # fmt: skip
 EFFECTS = {
-    "corpus", "dataset", "flight", "llm", "provenance", "redact", "run", "settings",
+    "corpus", "dataset", "flight", "judge", "llm", "provenance", "redact", "run", "settings",
     "settings_file", "shipped", "snapshot", "store", "systems",
 }  # fmt: skip
 SHELL = {"shell"}

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -279,6 +279,81 @@ def test_a_model_that_refuses_parameters_is_asked_as_it_wants_and_that_is_rememb
         {"max_completion_tokens": 50},
         {"max_completion_tokens": 50},
         {"max_completion_tokens": 70},
+    ]
+
+
+SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+STRICT = {
+    "type": "json_schema",
+    "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA},
+}
+
+
+def knows(*forms: str, says: str) -> Callable[[Any], Reply | str]:
+    """A server that refuses every form of reply but these."""
+
+    def answer(request: Any) -> Reply | str:
+        form = request.get("response_format", {}).get("type", "none")
+        return "{}" if form in (*forms, "none") else error(400, says.format(form))
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("forms", "says", "tried"),
+    [
+        (["json_schema"], "", [STRICT, STRICT]),
+        (
+            ["json_object"],
+            "Invalid parameter: 'response_format' of type '{}' is not supported with this model.",
+            [STRICT, {"type": "json_object"}, {"type": "json_object"}],
+        ),
+        ([], "Unknown field: response_format", [STRICT, {"type": "json_object"}, None, None]),
+        ([], "failed to parse grammar", [STRICT, {"type": "json_object"}, None, None]),
+    ],
+)
+def test_a_schema_is_sent_in_the_strictest_form_that_the_server_knows(
+    forms: list[str], says: str, tried: list[Any]
+) -> None:
+    with OpenAIServer(knows(*forms, says=says)) as server:
+        ask(Chat("m", url=server.url), {"schema": SCHEMA}, {"schema": SCHEMA})
+    assert [request.json.get("response_format") for request in server.requests] == tried
+
+
+def test_calls_refused_together_fall_back_together() -> None:
+    with OpenAIServer(knows("json_object", says="no response_format {}")) as server:
+        chat = Chat("m", url=server.url)
+
+        async def run() -> list[Completion]:
+            calls = [chat.complete(HELLO, schema=SCHEMA) for _ in range(10)]
+            try:
+                return await asyncio.gather(*calls)
+            finally:
+                await chat.aclose()
+
+        got = asyncio.run(run())
+    assert len(got) == 10
+    forms = {request.json["response_format"]["type"] for request in server.requests}
+    assert forms == {"json_schema", "json_object"}
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "Unrecognized request argument supplied: seed",
+        "Unsupported parameter: 'seed' is not supported with this model.",
+        '{"detail":[{"type":"extra_forbidden","loc":["body","seed"]}]}',
+    ],
+)
+def test_a_server_that_knows_no_seed_is_asked_without(says: str) -> None:
+    with OpenAIServer(lambda r: error(422, says) if "seed" in r else "Ja.") as server:
+        ask(Chat("m", url=server.url), {"seed": 1, "temperature": 0}, {"seed": 1})
+    assert [
+        sorted(request.json.keys() & {"seed", "temperature"}) for request in server.requests
+    ] == [
+        ["seed", "temperature"],
+        ["temperature"],
+        [],
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,23 +12,38 @@ from hypothesis import strategies as st
 
 from pytest_touchstone.gold import Case, GoldChunk, GoldMessage
 from pytest_touchstone.measures import (
+    JUDGEMENTS,
     MEASURES,
     MRR,
     AcceptableBehaviour,
+    Caution,
+    Coherence,
+    Contradictions,
     CostPerQuery,
+    Faithfulness,
     FilterExactMatch,
     FilterF1,
     FilterPrecision,
     FilterRecall,
+    FiltersRemembered,
+    Formality,
     JointGoalAccuracy,
+    KeyPointCoverage,
     Measure,
+    OnTopic,
+    Padding,
+    ParagraphRelevance,
     Recall,
+    RougeL,
+    RougeLsum,
     SilentFailure,
+    TaskCompletion,
     nDCG,
     parse,
 )
 from pytest_touchstone.score import SYSTEM_ERROR
-from pytest_touchstone.trace import Observation, SystemFault, Turn
+from pytest_touchstone.trace import Answer, Observation, Passage, SystemFault, Turn
+from pytest_touchstone.verdicts import NoVerdict
 
 
 @pytest.mark.parametrize(
@@ -50,6 +66,19 @@ from pytest_touchstone.trace import Observation, SystemFault, Turn
         (AcceptableBehaviour, "AcceptableBehaviour", "Acceptable behaviour"),
         (SilentFailure, "SilentFailure", "Silent failure"),
         (CostPerQuery, "CostPerQuery", "Cost per query (USD)"),
+        (Faithfulness, "Faithfulness", "Faithfulness"),
+        (Contradictions, "Contradictions", "Contradictions"),
+        (Coherence, "Coherence", "Coherence"),
+        (ParagraphRelevance, "ParagraphRelevance", "Paragraph relevance"),
+        (RougeL, "RougeL", "ROUGE-L"),
+        (RougeLsum, "RougeLsum", "ROUGE-Lsum"),
+        (KeyPointCoverage, "KeyPointCoverage", "Key point coverage"),
+        (Padding, "Padding", "Padding"),
+        (Formality, "Formality", "Formality (1-5)"),
+        (Caution, "Caution", "Caution (1-5)"),
+        (TaskCompletion, "TaskCompletion", "Task completion"),
+        (OnTopic, "OnTopic", "On topic"),
+        (FiltersRemembered, "FiltersRemembered", "Filters remembered"),
     ],
 )
 def test_name_and_title(measure: Measure, name: str, title: str) -> None:
@@ -116,7 +145,7 @@ def test_measures_of_different_kinds_are_different() -> None:
         ("FilterF2", "did you mean `FilterF1`?"),
         ("filterf1(district)", "did you mean `FilterF1`?"),
         ("AcceptableBehavior", "did you mean `AcceptableBehaviour`?"),
-        ("Zzz", "known: Recall, MRR, nDCG, FilterExactMatch"),
+        ("Zzz", "known: Recall, MRR, nDCG, Coherence"),
         ("Recall@0", "needs a whole number k from 1, not 0"),
         ("Recall@5.0", "needs a whole number k from 1, not 5.0"),
         ("Recall@True", "needs a whole number k from 1, not True"),
@@ -217,18 +246,34 @@ CASE = Case(
     filters={"district": "Gulu"},
     behavior=("admitted",),
 )
+CASES = (
+    CASE,
+    replace(CASE, type="summary", answer="Nothing.", key_points=("Nothing.",), behavior=()),
+    replace(CASE, type="multi_turn"),
+)
 FAILED = Observation(
     "c", "s", (Turn(1, CASE.question, None, SystemFault("timeout", "120 s went by")),)
 )
+
+
+def fitting(measure: Measure) -> Case:
+    """A gold question that the measure applies to."""
+    return next(case for case in CASES if measure.applies(case))
 
 
 @pytest.mark.parametrize(
     "measure", [*MEASURES.values(), Recall @ 5, nDCG @ 10, FilterF1("district")], ids=str
 )
 def test_a_failed_system_gets_the_worst_value_or_none(measure: Measure) -> None:
-    assert measure.applies(CASE)
-    score = measure.score(CASE, FAILED)
-    expected = {SilentFailure: 1.0, CostPerQuery: None}.get(measure, 0.0)
+    score = measure.score(fitting(measure), FAILED)
+    expected = {
+        SilentFailure: 1.0,
+        Contradictions: 1.0,
+        Padding: 1.0,
+        Formality: 1.0,
+        Caution: 1.0,
+        CostPerQuery: None,
+    }.get(measure, 0.0)
     assert score.value == expected
     assert score.value == measure.worst
     assert score.reason == SYSTEM_ERROR
@@ -241,18 +286,61 @@ def test_a_missing_answer_is_not_measured_by_mistake(measure: Measure) -> None:
         assert measure.measure(CASE, FAILED).reason == "not_asked"
         return
     with pytest.raises(ValueError, match="s did not answer c"):
-        measure.measure(CASE, FAILED)
+        measure.measure(fitting(measure), FAILED)
 
 
 def test_dimensions_and_needs() -> None:
-    assert {measure.dimension for measure in MEASURES.values()} == {
+    assert list(dict.fromkeys(measure.dimension for measure in MEASURES.values())) == [
         "retrieval",
+        "paragraphs",
+        "faithfulness",
+        "summarisation",
+        "tone",
         "filters",
+        "multi_turn",
         "relaxation",
         "cost",
-    }
+    ]
     for measure in MEASURES.values():
-        # Where only retrieval is measured, no generation is paid for.
-        assert (measure.dimension == "retrieval") == (measure.needs == {"passages"})
+        # Where only what was retrieved is measured, no generation is paid for.
+        assert (measure.dimension in ("retrieval", "paragraphs")) == ("passages" in measure.needs)
+        assert ("passages" in measure.needs) != ("answer" in measure.needs)
+        assert (measure.dimension == "multi_turn") == ("live" in measure.needs)
     assert JointGoalAccuracy.needs == {"answer", "turns"}
     assert SilentFailure.needs == {"answer", "counts"}
+
+
+def test_which_measures_need_a_judge() -> None:
+    judged = {name for name, measure in MEASURES.items() if measure.judged}
+    assert judged == {
+        "Coherence",
+        "ParagraphRelevance",
+        "Faithfulness",
+        "Contradictions",
+        "KeyPointCoverage",
+        "Padding",
+        "Formality",
+        "Caution",
+        "TaskCompletion",
+        "OnTopic",
+    }
+    assert all(len(MEASURES[name].needs & JUDGEMENTS) == 1 for name in judged)
+    wanting = {name for name, measure in MEASURES.items() if measure.wants}
+    assert wanting == {"AcceptableBehaviour", "SilentFailure"}
+
+
+@pytest.mark.parametrize("measure", [each for each in MEASURES.values() if each.judged], ids=str)
+def test_without_a_verdict_there_is_no_value_but_the_reason(measure: Measure) -> None:
+    [need] = measure.needs & JUDGEMENTS
+    answer = Answer("Nothing.", (Passage("a", "text"),))
+    seen = Observation("c", "s", (Turn(1, CASE.question, answer),), mode="live")
+    missing = measure.score(fitting(measure), seen)
+    assert (missing.value, missing.reason) == (None, "needs_judge")
+    assert need in missing.why
+    down = NoVerdict("judge_unreachable", "no connection\nafter 3 tries")
+    refused = measure.score(fitting(measure), replace(seen, verdicts={need: down}))
+    assert (refused.value, refused.reason) == (None, "judge_unreachable")
+    assert refused.why == "no connection after 3 tries"
+    assert measure.score(fitting(measure), replace(FAILED, verdicts={need: down})).reason == (
+        SYSTEM_ERROR
+    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures import AcceptableBehaviour, SilentFailure, observed_behaviour
-from pytest_touchstone.trace import Answer, Facts, Observation, Passage, Turn
+from pytest_touchstone.trace import Answer, Behavior, Facts, Observation, Passage, Turn
+from pytest_touchstone.verdicts import BehaviourVerdict, NoVerdict, Quotation
 
 SOME = (Passage("a", "text"), Passage("b", "text"))
 FILTERS = {"district": "Gulu"}
@@ -74,8 +75,12 @@ CASE = Case(
 )
 
 
-def seen(answer: Answer, found: int | None) -> Observation:
-    return Observation("c", "s", (Turn(0, CASE.question, answer),), facts=Facts(0, found))
+def seen(
+    answer: Answer, found: int | None, said: BehaviourVerdict | NoVerdict | None = None
+) -> Observation:
+    verdicts = {} if said is None else {"behaviour": said}
+    turn = Turn(0, CASE.question, answer)
+    return Observation("c", "s", (turn,), facts=Facts(0, found), verdicts=verdicts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -133,3 +138,62 @@ def test_a_claim_that_could_not_be_checked_is_unscored() -> None:
         score = measure.score(case, seen)
         assert (score.value, score.reason) == (None, "not_counted")
         assert "no connection" in score.why
+
+
+# With a judge
+
+
+@pytest.mark.parametrize("passages", [(), SOME])
+@pytest.mark.parametrize("label", get_args(Behavior))
+def test_where_nothing_is_declared_the_judge_decides(
+    label: Behavior, passages: tuple[Passage, ...]
+) -> None:
+    said = BehaviourVerdict(label, "it says\nso", Quotation("No match", True))
+    observed = seen(Answer("No match.", passages, FILTERS), 0, said)
+    acceptable, silent = (m.score(CASE, observed) for m in (AcceptableBehaviour, SilentFailure))
+    assert acceptable.value == float(label in CASE.behavior)
+    assert silent.value == float(label == "failed_silently")
+    assert (acceptable.origin, acceptable.why) == ("judge", f"the text says `{label}`: it says so")
+    assert (acceptable.detail["observed"], acceptable.detail["declared"]) == (label, None)
+    assert acceptable.detail["judge"] == {
+        "label": label,
+        "rationale": "it says\nso",
+        "quotation": "No match",
+        "quotation_found": True,
+    }
+    json.dumps(acceptable.detail, allow_nan=False)
+
+
+def test_where_facts_decide_the_judge_does_not() -> None:
+    said = BehaviourVerdict("relaxed", "it widens")
+    for declared, found, value in (("admitted", 0, 0.0), ("admitted", 4, 1.0)):
+        answer = Answer("No.", SOME, FILTERS, declared)  # type: ignore[arg-type]
+        with_judge = SilentFailure.score(CASE, seen(answer, found, said))
+        assert with_judge == SilentFailure.score(CASE, seen(answer, found))
+        assert (with_judge.value, with_judge.origin) == (value, "computed")
+    # What is declared and contradicted stays so, and is listed.
+    assert with_judge.detail["contradicted"] is True
+
+
+@pytest.mark.parametrize("passages", [(), SOME])
+def test_a_judge_that_failed_leaves_what_is_open_unscored(passages: tuple[Passage, ...]) -> None:
+    down = NoVerdict("judge_unreachable", "no connection")
+    score = SilentFailure.score(CASE, seen(Answer("Hm.", passages, FILTERS), 0, down))
+    assert (score.value, score.reason, score.why) == (None, "judge_unreachable", "no connection")
+    assert score.detail["declared"] is None
+    declared = Answer("No.", passages, FILTERS, "admitted")
+    assert SilentFailure.score(CASE, seen(declared, 0, down)).value == 0.0
+
+
+@pytest.mark.parametrize("passages", [(), SOME])
+def test_no_judge_at_all_leaves_it_to_the_facts(passages: tuple[Passage, ...]) -> None:
+    nobody = NoVerdict("no_judge", "none is configured")
+    answer = Answer("Hm.", passages, FILTERS)
+    for measure in (AcceptableBehaviour, SilentFailure):
+        assert measure.score(CASE, seen(answer, 0, nobody)) == measure.score(CASE, seen(answer, 0))
+
+
+def test_what_is_open_is_what_nobody_declared() -> None:
+    for declared, passages in itertools.product((None, *get_args(Behavior)), ((), SOME)):
+        observed = observed_behaviour(Answer("x", passages, FILTERS, declared), Facts(0, 3))
+        assert observed.open == (declared is None)

@@ -28,14 +28,23 @@ def test_a_prompt_file_is_name_version_body_and_digest() -> None:
     assert prompt.sha256 != load_prompt(FILE + "More.").sha256
 
 
+def test_a_prompt_may_say_how_it_is_asked_and_what_form_the_reply_has() -> None:
+    front = "name: a\nversion: 1\nschema: {type: object}\nparams: {temperature: 0}"
+    prompt = load_prompt(f"---\n{front}\n---\nx")
+    assert (prompt.schema, prompt.params) == ({"type": "object"}, {"temperature": 0})
+    assert (load_prompt(FILE).schema, load_prompt(FILE).params) == (None, {})
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("no front matter", "must start with front matter"),
         ("---\nname: [\n---\nx", "not YAML"),
-        ("---\nname: ask\n---\nx", "exactly `name` and `version`"),
-        ("---\nname: a\nversion: 1\nmodel: x\n---\nx", "exactly `name` and `version`"),
-        ("---\n- a\n---\nx", "exactly `name` and `version`"),
+        ("---\nname: ask\n---\nx", "holds `name` and `version`"),
+        ("---\nname: a\nversion: 1\nmodel: x\n---\nx", "holds `name` and `version`"),
+        ("---\nname: a\nversion: 1\nschema: x\n---\nx", "a: `schema` is not a mapping"),
+        ("---\nname: a\nversion: 1\nparams: {x: 2026-01-01}\n---\nx", "params.x is a datetime"),
+        ("---\n- a\n---\nx", "holds `name` and `version`"),
     ],
 )
 def test_a_faulty_file_is_refused(text: str, says: str) -> None:

@@ -21,6 +21,7 @@ from itertools import dropwhile
 from typing import Any, TypeVar
 
 from pytest_touchstone.flight import lane as lanes_module
+from pytest_touchstone.flight.judging import Judging, judgements
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
@@ -42,6 +43,7 @@ _STALLED_AFTER_BEATS = 60
 _FINISH_WITHIN_S = 2.0
 _CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
+_MOST_AWAITING_JUDGEMENT = 64
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
 
 
@@ -72,6 +74,7 @@ class Flight:
     :param lanes: one per system.
     :param run: the run in the store; ``begin`` was called.
     :param patience: seconds that :meth:`scores` waits at most.
+    :param judging: puts what was seen to a judge, where there is one.
     :param closers: what to close on the loop when everything is done (clients live on it).
     """
 
@@ -83,11 +86,15 @@ class Flight:
         run: RunStore,
         *,
         patience: float,
+        judging: Judging | None = None,
         closers: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
         self._observer = observer
         self._run = run
         self._patience = patience
+        self._judging = judging
+        self._backlog = asyncio.Semaphore(_MOST_AWAITING_JUDGEMENT)
+        self._finishing: set[asyncio.Task[None]] = set()
         self._closers = closers
         self._crews = {name: _Crew(lane) for name, lane in lanes.items()}
         self._works = {_unit(work): work for work in works}
@@ -197,6 +204,7 @@ class Flight:
         self._mark_done(())
         try:
             async with asyncio.TaskGroup() as group:
+                self._group = group
                 others = [group.create_task(self._pulse()), group.create_task(self._watch(group))]
                 for crew in self._crews.values():
                     self._staff(crew, group)
@@ -210,7 +218,7 @@ class Flight:
                     await asyncio.wait_for(close(), _CLOSE_WITHIN_S)
 
     def _at_work(self) -> set[asyncio.Task[None]]:
-        return {task for crew in self._crews.values() for task in crew.tasks}
+        return {task for crew in self._crews.values() for task in crew.tasks} | self._finishing
 
     def _staff(self, crew: _Crew, group: asyncio.TaskGroup) -> None:
         """As many tasks as the lane allows and the work needs, and no more."""
@@ -258,9 +266,27 @@ class Flight:
             seen = await self._observer.observe(work, lane)
         finally:
             self._in_flight -= 1
-        scores = {measure.name: _measured(measure, work, seen) for measure in work.measures}
+        if self._judging is None or not judgements(work):
+            await self._finish(unit, work, seen)
+            return
+        # Judging holds up no system: the next question goes out while this answer is read.
+        await self._backlog.acquire()
+        task = self._group.create_task(self._judge(unit, work, seen))
+        self._finishing.add(task)
+        task.add_done_callback(self._finishing.discard)
+        task.add_done_callback(lambda _: self._backlog.release())
+
+    async def _judge(self, unit: Unit, work: Work, seen: Observation) -> None:
+        if self._judging is not None:
+            seen = replace(seen, verdicts=await self._judging.verdicts(work, seen))
+        await self._finish(unit, work, seen)
+
+    async def _finish(self, unit: Unit, work: Work, seen: Observation) -> None:
+        """Measure and store what was seen."""
+        engine = self._judging.engine if self._judging else ""
+        scores = {m.name: _measured(m, work, seen, engine) for m in work.measures}
         try:
-            await written(self._run.record(work.case, seen, scores), paid_for=True)
+            await written(self._run.record(work.case, seen, scores, engine), paid_for=True)
         except LostClaim:
             if unit not in self._done:
                 self._foreign.add(unit)
@@ -347,10 +373,11 @@ class Flight:
         return f"{type(error).__name__}: {error}"
 
 
-def _measured(measure: Measure, work: Work, seen: Observation) -> Score:
+def _measured(measure: Measure, work: Work, seen: Observation, engine: str) -> Score:
     try:
         score = measure.score(work.case, seen)
-        return replace(score, detail=json_data(score.detail, "detail"))
+        score = replace(score, detail=json_data(score.detail, "detail"))
+        return replace(score, engine=engine) if score.origin == "judge" else score
     except Exception as error:  # noqa: BLE001 - a broken measure must not end the run
         return unscored(MEASURE_ERROR, f"{measure.name} raised {type(error).__name__}: {error}")
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_touchstone.settings import GeneratorSettings
 from pytest_touchstone.trace import Message, Usage
@@ -36,6 +36,9 @@ FaultKind = Literal[
     "bad_request",
     "not_installed",
 ]
+ReplyForm = Literal["json_schema", "json_object", "none"]
+REPLY_FORMS: tuple[ReplyForm, ...] = get_args(ReplyForm)
+"""How a server is told the form of the reply, the strictest first."""
 RETRYABLE: frozenset[FaultKind] = frozenset(
     {"rate_limited", "server_error", "timeout", "connection", "bad_reply"}
 )
@@ -44,6 +47,14 @@ NO_KEY = "none"
 
 _LONGEST_MESSAGE = 300
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk)-[\w*.-]{6,}|(?i:bearer)\s+[\w.~+/=-]{8,}")
+_REFUSALS: Mapping[str, re.Pattern[str]] = {
+    "temperature": re.compile(r"temperature.*(support|default|deprecated)|support.*temperature"),
+    "seed": re.compile(r"\bseed\b.*(support|permitted|forbidden|allowed)|(support|unknown|unrecogni"
+                       r"[sz]ed|unexpected|extra|forbidden|permitted).*\bseed\b", re.DOTALL),
+}  # fmt: skip
+_REFUSED_FORM = re.compile(
+    r"response_?format|json_?schema|json_?object|json mode|structured output|grammar"
+)
 _STATUS_KINDS: Mapping[int, FaultKind] = {
     401: "unauthorized",
     403: "unauthorized",
@@ -122,26 +133,33 @@ class Chat:
         self._api_key = api_key
         self._timeout = timeout
         self._defaults = defaults
-        self._refused_temperature = False
+        self._refused: set[str] = set()
+        self._reply_form: ReplyForm = REPLY_FORMS[0]
         self._wants_max_completion_tokens = False
         self._client = _async_client(url, api_key, timeout)
         base = self._client.base_url
         self._where = f"{model} at {base.host}{f':{base.port}' if base.port else ''}"
 
     async def complete(
-        self, messages: Sequence[Message | Mapping[str, str]], **params: Any
+        self,
+        messages: Sequence[Message | Mapping[str, str]],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        **params: Any,
     ) -> Completion:
         """The model's reply to the messages.
 
-        Where the server refuses ``temperature`` (reasoning models do) or wants
-        ``max_completion_tokens`` for ``max_tokens``, the call is made again as it wants it, and
-        all later ones are made that way at once.
+        Where the server refuses ``temperature`` (reasoning models do) or ``seed``, wants
+        ``max_completion_tokens`` for ``max_tokens``, or does not know the form of reply asked for,
+        the call is made again as it wants it, and all later ones are made that way at once.
 
+        :param schema: a JSON Schema that the reply is to follow: sent as ``json_schema`` where the
+            server knows that, else as JSON mode, else not at all.  The reply is *not* checked.
         :raises ChatError: for every failure, of whatever kind.
         """
         wanted = {**self._defaults, **params}
         while True:
-            sent = self._adapted(wanted)
+            sent = self._adapted(wanted, schema)
             try:
                 return await self._once(messages, sent)
             except ChatError as error:
@@ -152,12 +170,18 @@ class Chat:
         """Close the connections."""
         await self._client.close()
 
-    def _adapted(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        sent = {name: value for name, value in params.items() if value is not None}
-        if self._refused_temperature:
-            sent.pop("temperature", None)
+    def _adapted(
+        self, params: Mapping[str, Any], schema: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        sent = {
+            name: value
+            for name, value in params.items()
+            if value is not None and name not in self._refused
+        }
         if self._wants_max_completion_tokens and "max_tokens" in sent:
             sent["max_completion_tokens"] = sent.pop("max_tokens")
+        if schema is not None and self._reply_form != "none":
+            sent["response_format"] = _response_format(self._reply_form, schema)
         return sent
 
     def _adapt(self, error: ChatError, sent: Mapping[str, Any]) -> bool:
@@ -165,14 +189,19 @@ class Chat:
         if error.kind != "bad_request":
             return False
         said = error.message.casefold()
+        if "response_format" in sent and _REFUSED_FORM.search(said):
+            # Calls in flight together are refused together: each moves on from what *it* sent.
+            tried = REPLY_FORMS.index(sent["response_format"]["type"])
+            known = REPLY_FORMS.index(self._reply_form)
+            self._reply_form = REPLY_FORMS[max(tried + 1, known)]
+            return True
         if "max_tokens" in sent and "max_completion_tokens" in said:
             self._wants_max_completion_tokens = True
             return True
-        if "temperature" in sent and re.search(
-            r"temperature.*(support|default|deprecated)|support.*temperature", said
-        ):
-            self._refused_temperature = True
-            return True
+        for name, refusal in _REFUSALS.items():
+            if name in sent and refusal.search(said):
+                self._refused.add(name)
+                return True
         return False
 
     async def _once(
@@ -298,6 +327,12 @@ def _async_client(url: str | None, api_key: str | None, timeout: float) -> opena
         timeout=timeout,
         http_client=http_client,
     )
+
+
+def _response_format(form: ReplyForm, schema: Mapping[str, Any]) -> dict[str, Any]:
+    if form == "json_object":
+        return {"type": form}
+    return {"type": form, "json_schema": {"name": "reply", "strict": True, "schema": schema}}
 
 
 def _as_dict(message: Message | Mapping[str, str]) -> dict[str, str]:

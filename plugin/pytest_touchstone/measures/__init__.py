@@ -9,14 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from pytest_touchstone.measures.base import Measure, Need
+from pytest_touchstone.measures.base import JUDGEMENTS, Judgement, Measure, Need
 from pytest_touchstone.measures.behaviour import (
     AcceptableBehaviour,
     Observed,
     SilentFailure,
     observed_behaviour,
 )
+from pytest_touchstone.measures.conversation import FiltersRemembered, OnTopic, TaskCompletion
 from pytest_touchstone.measures.cost import CostPerQuery
+from pytest_touchstone.measures.faithfulness import Contradictions, Faithfulness
 from pytest_touchstone.measures.filters import (
     FilterExactMatch,
     FilterF1,
@@ -25,24 +27,42 @@ from pytest_touchstone.measures.filters import (
     FilterRecall,
     JointGoalAccuracy,
 )
+from pytest_touchstone.measures.paragraphs import Coherence, ParagraphRelevance
 from pytest_touchstone.measures.retrieval import MRR, Ranked, Recall, nDCG
+from pytest_touchstone.measures.summarisation import KeyPointCoverage, Padding, RougeL, RougeLsum
+from pytest_touchstone.measures.tone import Caution, Formality
 from pytest_touchstone.nearest import hint
 
 __all__ = [
+    "JUDGEMENTS",
     "MEASURES",
     "MRR",
     "AcceptableBehaviour",
+    "Caution",
+    "Coherence",
+    "Contradictions",
     "CostPerQuery",
+    "Faithfulness",
     "FilterExactMatch",
     "FilterF1",
     "FilterPrecision",
     "FilterRecall",
+    "FiltersRemembered",
+    "Formality",
     "JointGoalAccuracy",
+    "Judgement",
+    "KeyPointCoverage",
     "Measure",
     "Need",
     "Observed",
+    "OnTopic",
+    "Padding",
+    "ParagraphRelevance",
     "Recall",
+    "RougeL",
+    "RougeLsum",
     "SilentFailure",
+    "TaskCompletion",
     "nDCG",
     "observed_behaviour",
     "parse",
@@ -54,11 +74,24 @@ MEASURES: Mapping[str, Measure] = {
         Recall,
         MRR,
         nDCG,
+        Coherence,
+        ParagraphRelevance,
+        Faithfulness,
+        Contradictions,
+        RougeL,
+        RougeLsum,
+        KeyPointCoverage,
+        Padding,
+        Formality,
+        Caution,
         FilterExactMatch,
         FilterPrecision,
         FilterRecall,
         FilterF1,
         JointGoalAccuracy,
+        FiltersRemembered,
+        TaskCompletion,
+        OnTopic,
         AcceptableBehaviour,
         SilentFailure,
         CostPerQuery,

@@ -9,15 +9,33 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from pytest_touchstone.gold import Case
-from pytest_touchstone.score import SYSTEM_ERROR, Score, unscored
+from pytest_touchstone.score import NEEDS_JUDGE, NOT_ASKED, SYSTEM_ERROR, Score, unscored
 from pytest_touchstone.trace import Answer, Observation
+from pytest_touchstone.verdicts import NoVerdict, Quotation
 
-Need = Literal["passages", "answer", "turns", "counts"]
+Judgement = Literal[
+    "claims",
+    "relevance",
+    "coherence",
+    "coverage",
+    "tone",
+    "support",
+    "behaviour",
+    "conversation",
+]
+"""What a judge is asked for; ``Observation.verdicts`` has its word under the same name."""
+
+JUDGEMENTS: frozenset[Judgement] = frozenset(get_args(Judgement))
+
+Need = Literal["passages", "answer", "turns", "counts", "live"] | Judgement
 """What a measure needs observed: retrieved passages only; a full answer; every user turn whose
-filters are labelled; counts in the collection."""
+filters are labelled; counts in the collection; the conversation played live; a judge's word."""
+
+LIVE = "live"
+"""``Observation.mode`` of a conversation that was played with the system's own earlier answers."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +44,7 @@ class Measure(ABC):
 
     Class attributes: ``dimension`` (the name after ``tests/test_``), ``unit`` (``""`` for
     shares), ``range`` (lowest and highest value; ``None`` where unbounded),
-    ``higher_is_better``, ``needs``.
+    ``higher_is_better``, ``needs``, ``wants`` (used where it is there, and not missed).
     """
 
     dimension: ClassVar[str]
@@ -34,6 +52,12 @@ class Measure(ABC):
     range: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     higher_is_better: ClassVar[bool] = True
     needs: ClassVar[frozenset[Need]]
+    wants: ClassVar[frozenset[Need]] = frozenset()
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is no value without a judge."""
+        return bool(self.needs & JUDGEMENTS)
 
     @property
     @abstractmethod
@@ -97,3 +121,62 @@ def answered(seen: Observation) -> Answer:
     if seen.last.answer is None:
         raise ValueError(f"{seen.system} did not answer {seen.case_id}; call `score`")
     return seen.last.answer
+
+
+V = TypeVar("V")
+
+
+def verdict(seen: Observation, need: Judgement, kind: type[V]) -> V | Score:
+    """The judge's word of this kind, or an unscored value that says why there is none.
+
+    :raises ValueError: where the system failed; such a turn is scored by ``Measure.score``.
+    """
+    answered(seen)
+    found = seen.verdicts.get(need)
+    if isinstance(found, kind):
+        return found
+    if isinstance(found, NoVerdict):
+        return no_verdict(found)
+    return unscored(NEEDS_JUDGE, f"no judge gave a verdict ({need})")
+
+
+def no_verdict(missing: NoVerdict) -> Score:
+    """An unscored value, for the judge's reason."""
+    return unscored(missing.reason, one_line(missing.why))
+
+
+def incomplete(judged: int, asked: int, what: str) -> Score | None:
+    """An unscored value where a judge did not give exactly one verdict for each thing asked."""
+    if judged == asked:
+        return None
+    return unscored(NEEDS_JUDGE, f"{counted(judged, 'verdict')} for {counted(asked, what)}")
+
+
+def judgement(value: float, why: str, **detail: Any) -> Score:
+    """A number that comes from a judge's word."""
+    return Score(value, one_line(why), origin="judge", detail=detail)
+
+
+def not_live(seen: Observation) -> Score | None:
+    """An unscored value where the conversation was not played live."""
+    if seen.mode == LIVE:
+        return None
+    return unscored(NOT_ASKED, f"the conversation was not played live (mode {seen.mode})")
+
+
+def quoted(quotation: Quotation | None) -> dict[str, Any]:
+    """A quotation as JSON data, to stand in a verdict's: none, or its text and whether it occurs
+    where it was taken from."""
+    if quotation is None:
+        return {"quotation": None}
+    return {"quotation": quotation.text, "quotation_found": quotation.found}
+
+
+def one_line(text: str) -> str:
+    """A text with each run of white space made one space; judges write in lines and lists."""
+    return " ".join(text.split())
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural unless it is 1."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,32 +1,44 @@
 """Relaxation: what does a system do when the filters of a question match nothing?
 
 Facts decide before any model is asked: what the system says it did, the passages it returned,
-and how many chunks its own filters select.  Answering without saying that nothing matched is
-the failure that a reader cannot see, so it has a rate of its own.
+and how many chunks its own filters select.  Where a system says nothing (``Answer.behavior``),
+only the text can tell, and a judge's word counts, if there is one.  Answering without saying that
+nothing matched is the failure that a reader cannot see, so it has a rate of its own.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 from pytest_touchstone.gold import Case
-from pytest_touchstone.measures.base import Measure, Need, answered
+from pytest_touchstone.measures.base import (
+    Measure,
+    Need,
+    answered,
+    counted,
+    no_verdict,
+    one_line,
+    quoted,
+)
 from pytest_touchstone.score import NEEDS_JUDGE, NOT_APPLICABLE, NOT_COUNTED, Score, unscored
 from pytest_touchstone.trace import Answer, Behavior, Facts, Observation
+from pytest_touchstone.verdicts import BehaviourVerdict, NoVerdict
 
 
 class Observed(NamedTuple):
     """What the facts say a system did.
 
     ``behaviour`` is ``None`` where they do not decide; ``contradicted`` tells that the system
-    said one thing and the facts show another.
+    said one thing and the facts show another; ``open`` that only the text can tell, so that a
+    judge's word goes before ``behaviour``.
     """
 
     behaviour: Behavior | None
     why: str
     contradicted: bool = False
+    open: bool = False
 
 
 def observed_behaviour(answer: Answer, facts: Facts) -> Observed:
@@ -45,10 +57,13 @@ def observed_behaviour(answer: Answer, facts: Facts) -> Observed:
     if answer.passages:
         return Observed(
             "failed_silently",
-            f"answered from {_count(len(answer.passages), 'passage')} without saying that nothing "
+            f"answered from {counted(len(answer.passages), 'passage')} without saying that nothing "
             "matches (`behavior` is how a system says so)",
+            open=True,
         )
-    return Observed(None, "no passages and no `behavior`: only the text can tell what it did")
+    return Observed(
+        None, "no passages and no `behavior`: only the text can tell what it did", open=True
+    )
 
 
 def _relaxed(answer: Answer, facts: Facts) -> Observed:
@@ -61,10 +76,10 @@ def _relaxed(answer: Answer, facts: Facts) -> Observed:
         return Observed(
             "relaxed",
             "says `relaxed`; its inferred filters match nothing, and it answered from "
-            f"{_count(len(answer.passages), 'passage')} without them",
+            f"{counted(len(answer.passages), 'passage')} without them",
         )
     return Observed(
-        "relaxed", f"says `relaxed`; its filters match {_count(facts.found_matches, 'chunk')}"
+        "relaxed", f"says `relaxed`; its filters match {counted(facts.found_matches, 'chunk')}"
     )
 
 
@@ -72,8 +87,8 @@ def _gave_up(declared: Behavior, answer: Answer, facts: Facts) -> Observed:
     if facts.found_matches and answer.passages:
         return _contradicted(
             declared,
-            f"its own filters match {_count(facts.found_matches, 'chunk')} and it returned "
-            f"{_count(len(answer.passages), 'passage')}",
+            f"its own filters match {counted(facts.found_matches, 'chunk')} and it returned "
+            f"{counted(len(answer.passages), 'passage')}",
         )
     return Observed(declared, f"says `{declared}`, and nothing it returned speaks against it")
 
@@ -82,8 +97,7 @@ def _contradicted(declared: Behavior, but: str) -> Observed:
     return Observed("failed_silently", f"says `{declared}`, but {but}", contradicted=True)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+_NO_JUDGE = "no_judge"  # of ``NoVerdict``: nobody was asked
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,6 +106,7 @@ class _BehaviourMeasure(Measure):
 
     dimension: ClassVar[str] = "relaxation"
     needs: ClassVar[frozenset[Need]] = frozenset({"answer", "counts"})
+    wants: ClassVar[frozenset[Need]] = frozenset({"behaviour"})
 
     def applies(self, case: Case) -> bool:
         return bool(case.behavior)
@@ -112,9 +127,24 @@ class _BehaviourMeasure(Measure):
             "gold_matches": seen.facts.gold_matches,
             "found_matches": seen.facts.found_matches,
         }
+        said = seen.verdicts.get("behaviour") if observed.open else None
+        if isinstance(said, BehaviourVerdict):
+            return self._judged(case, said, detail)
+        if isinstance(said, NoVerdict) and said.reason != _NO_JUDGE:
+            # Where a judge reads the other cases, the facts alone would be another measure.
+            return replace(no_verdict(said), detail=detail)
         if observed.behaviour is None:
             return unscored(NEEDS_JUDGE, observed.why, **detail)
         return Score(self.value(case, observed.behaviour), observed.why, detail=detail)
+
+    def _judged(self, case: Case, said: BehaviourVerdict, detail: dict[str, Any]) -> Score:
+        judge = {"label": said.label, "rationale": said.rationale, **quoted(said.quotation)}
+        return Score(
+            self.value(case, said.label),
+            one_line(f"the text says `{said.label}`: {said.rationale}"),
+            origin="judge",
+            detail={**detail, "observed": said.label, "judge": judge},
+        )
 
     @abstractmethod
     def value(self, case: Case, behaviour: Behavior) -> float:

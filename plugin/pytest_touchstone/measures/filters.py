@@ -206,14 +206,9 @@ class JointGoalAccuracyMeasure(Measure):
     def measure(self, case: Case, seen: Observation) -> Score:
         if not self.applies(case):
             return unscored(NOT_APPLICABLE, "no earlier turn's filters are labelled")
-        labelled = labelled_turns(case)
-        turns = {turn.index: turn for turn in seen.turns}
-        if missing := [index for index in labelled if index not in turns]:
-            return unscored(NOT_ASKED, f"labelled turn {missing[0] + 1} was not asked")
-        asked = [turns[index] for index in labelled]
-        if all(turn.answer is not None and turn.answer.filters is None for turn in asked):
-            return unscored(NOT_APPLICABLE, _INFERS_NONE)
-        verdicts = [_turn_verdict(labelled[turn.index], turn) for turn in asked]
+        verdicts = turn_verdicts(case, seen)
+        if isinstance(verdicts, Score):
+            return verdicts
         right = sum(verdict["exact"] for verdict in verdicts)
         wrong = "; ".join(
             f"turn {verdict['turn']}: {verdict['why']}"
@@ -229,6 +224,21 @@ def labelled_turns(case: Case) -> dict[int, Filters]:
     said = [message for message in case.history if message.role == "user"]
     found = {i: message.filters for i, message in enumerate(said) if message.filters is not None}
     return found if case.filters is None else {**found, len(said): case.filters}
+
+
+def turn_verdicts(case: Case, seen: Observation) -> list[dict[str, Any]] | Score:
+    """What each labelled turn inferred, beside its gold filters; or why that cannot be said.
+
+    ``exact`` tells whether they are equal; a turn on which the system failed is not.
+    """
+    labelled = labelled_turns(case)
+    turns = {turn.index: turn for turn in seen.turns}
+    if missing := [index for index in labelled if index not in turns]:
+        return unscored(NOT_ASKED, f"labelled turn {missing[0] + 1} was not asked")
+    asked = [turns[index] for index in labelled]
+    if all(turn.answer is not None and turn.answer.filters is None for turn in asked):
+        return unscored(NOT_APPLICABLE, _INFERS_NONE)
+    return [_turn_verdict(labelled[turn.index], turn) for turn in asked]
 
 
 def _turn_verdict(wanted: Filters, turn: Turn) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_touchstone.report.display import display_width, padded, printable
-from pytest_touchstone.report.model import Delta, MeasureEntry, Report, Result
+from pytest_touchstone.report.model import Delta, EvaluationCost, MeasureEntry, Report, Result
 from pytest_touchstone.score import NOT_APPLICABLE
 
 _NOTHING = "-"
@@ -143,6 +143,7 @@ def _aligned(rows: Iterator[list[str]], width: int) -> list[str]:
 def _notes(report: Report) -> Iterator[str]:
     """One line per finding that a person must see."""
     findings = report["findings"]
+    yield from _judging(report["cost"]["evaluation"])
     yield from _errors(report)
     if findings["low"]:
         counts = Counter(low["measure"] for low in findings["low"])
@@ -158,6 +159,14 @@ def _notes(report: Report) -> Iterator[str]:
         if reasons := _unscored(entry["system"]):
             yield f"Unscored: {entry['title']}: {_tally(reasons)}"
     yield from _without_interval(report["measures"])
+
+
+def _judging(cost: EvaluationCost) -> Iterator[str]:
+    if not cost["calls"] and not cost["cache_hits"]:
+        return
+    usd = "cost unknown" if cost["usd"] is None else f"{cost['usd']:.4f} USD"
+    unknown = f", {cost['unknown']} of unknown cost" if cost["unknown"] else ""
+    yield f"Judging: {_plural(cost['calls'], 'call')}, {cost['cache_hits']} known before, {usd}{unknown}"
 
 
 def _errors(report: Report) -> Iterator[str]:

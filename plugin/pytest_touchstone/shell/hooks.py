@@ -99,8 +99,7 @@ class Hooks:
         if cases:
             metafunc.parametrize("case", cases, ids=[case.id for case in cases])
         else:
-            names = ", ".join(measure.name for measure in measures)
-            why = f"no gold question has the labels that {names} need"
+            why = self.evaluation.why_no_cases(measures)
             skip = pytest.mark.skip(reason=why)
             metafunc.parametrize("case", [pytest.param(None, marks=skip, id="no-cases")])
 
@@ -126,6 +125,9 @@ class Hooks:
             self.evaluation.start()
         except Unusable as error:
             return self._redact(str(error))
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if (expected := self.evaluation.expectation) and reporter is not None:
+            reporter.write_line(expected)
         return None
 
     # -- one test -------------------------------------------------------------------------

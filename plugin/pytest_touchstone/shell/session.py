@@ -64,14 +64,27 @@ class Evaluation:
     def cases_for(self, measures: Sequence[Measure]) -> list[Case]:
         """The gold questions that carry labels for at least one of the measures."""
         split = self._settings.split
+        possible = self._possible(measures)
         cases = (c for c in self.gold.cases if split in (None, c.split))
-        return [case for case in cases if any(m.applies(case) for m in measures)]
+        return [case for case in cases if any(m.applies(case) for m in possible)]
+
+    def why_no_cases(self, measures: Sequence[Measure]) -> str:
+        """Why :meth:`cases_for` found none."""
+        if not self._possible(measures):
+            return "no judge is configured: set `judge` to a model that judges"
+        names = ", ".join(measure.name for measure in measures)
+        return f"no gold question has the labels that {names} need"
+
+    def _possible(self, measures: Sequence[Measure]) -> list[Measure]:
+        """The measures that this run can take; without a judge nothing is judged."""
+        return [m for m in measures if self._settings.judge is not None or not m.judged]
 
     def select(self, wanted: Iterable[tuple[Case, Sequence[Measure]]]) -> None:
         """Take note of what the collected tests want measured; pays for nothing else."""
         for case, measures in wanted:
-            self._order.update(dict.fromkeys(measures))
-            self._selected.setdefault(case.id, set()).update(m for m in measures if m.applies(case))
+            possible = self._possible(measures)
+            self._order.update(dict.fromkeys(possible))
+            self._selected.setdefault(case.id, set()).update(m for m in possible if m.applies(case))
 
     @property
     def anything_selected(self) -> bool:
@@ -98,6 +111,11 @@ class Evaluation:
         )
 
     @property
+    def expectation(self) -> str | None:
+        """What judging is expected to cost, in one line."""
+        return self._run.expectation if self._run else None
+
+    @property
     def started(self) -> bool:
         """Whether anything was put in flight."""
         return self._run is not None
@@ -107,7 +125,7 @@ class Evaluation:
 
         :raises FlightError: when they will not come.
         """
-        found = self._under_way.scores(case, measures)
+        found = self._under_way.scores(case, self._possible(measures))
         by_measure = {m: found[m.name] for m in measures if m.name in found}
         return CaseScores(by_measure, self._settings.floors)
 

@@ -1,0 +1,121 @@
+"""From an observation to what a judge says of it: which questions are put, and put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pytest_touchstone.flight.observe import Work
+from pytest_touchstone.gold import Case
+from pytest_touchstone.judge.protocol import Judge
+from pytest_touchstone.judge.tasks import (
+    BehaviourTask,
+    ClaimsTask,
+    ClaimVerdictsTask,
+    CoherenceTask,
+    ConversationTask,
+    CoverageTask,
+    RelevanceTask,
+    SupportTask,
+    Task,
+    ToneTask,
+)
+from pytest_touchstone.measures.base import JUDGEMENTS, Judgement
+from pytest_touchstone.paragraphs import paragraphs
+from pytest_touchstone.trace import Answer, Observation
+from pytest_touchstone.verdicts import NoVerdict
+
+V = TypeVar("V")
+FIRST_FOR_COHERENCE = 10
+FIRST_FOR_RELEVANCE = 5
+
+CALLS: Mapping[Judgement, int] = {
+    "claims": 2,
+    "relevance": 1,
+    "coherence": FIRST_FOR_COHERENCE,
+    "coverage": 1,
+    "tone": 1,
+    "support": 1,
+    "behaviour": 1,
+    "conversation": 1,
+}
+"""Calls for one judgement where nothing is asked again and nothing is known yet."""
+
+
+def judgements(work: Work) -> frozenset[Judgement]:
+    """What the work's measures need, or would use, of a judge.
+
+    Where claims are judged, so are the paragraphs that cite: one reader's work.
+    """
+    named = {need for m in work.measures for need in m.needs | m.wants if need in JUDGEMENTS}
+    if "claims" in named:
+        named.add("support")
+    return frozenset(named)
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Puts an observation's questions to a judge, all at once.
+
+    :param engine: the judge's name, which stands beside each of its scores.
+    """
+
+    judge: Judge
+    engine: str
+
+    async def verdicts(self, work: Work, seen: Observation) -> dict[str, Any]:
+        """A verdict, or why there is none, for each judgement; none of a system that failed."""
+        if seen.last.error is not None or seen.last.answer is None:
+            return {}
+        answer = seen.last.answer
+        wanted = [name for name in sorted(judgements(work)) if _arises(name, work.case, answer)]
+        found = await asyncio.gather(*(self._one(n, work.case, seen, answer) for n in wanted))
+        return dict(zip(wanted, found, strict=True))
+
+    async def _one(self, name: Judgement, case: Case, seen: Observation, answer: Answer) -> Any:
+        passages = tuple(passage.text for passage in answer.passages)
+        match name:
+            case "claims":
+                return await self._claims(case, answer, passages)
+            case "coherence":
+                tasks = (CoherenceTask(text) for text in passages[:FIRST_FOR_COHERENCE])
+                return tuple(await asyncio.gather(*(self._ask(task) for task in tasks)))
+            case "relevance":
+                return await self._ask(RelevanceTask(case.question, passages[:FIRST_FOR_RELEVANCE]))
+            case "coverage":
+                return await self._ask(CoverageTask(case.key_points, answer.text))
+            case "tone":
+                return await self._ask(ToneTask(case.question, answer.text))
+            case "support":
+                return await self._ask(SupportTask(paragraphs(answer.text), passages))
+            case "behaviour":
+                return await self._ask(
+                    BehaviourTask(case.question, case.filters or {}, answer.text)
+                )
+            case "conversation":
+                turns = tuple((t.question, t.answer.text if t.answer else "") for t in seen.turns)
+                return await self._ask(ConversationTask(turns, case.answer))
+
+    async def _claims(self, case: Case, answer: Answer, passages: tuple[str, ...]) -> Any:
+        claims = await self._ask(ClaimsTask(case.question, answer.text))
+        if isinstance(claims, NoVerdict):
+            return claims
+        return await self._ask(ClaimVerdictsTask(claims, passages))
+
+    async def _ask(self, task: Task[V]) -> V | NoVerdict:
+        judged = await self.judge.judge(task)
+        if judged.verdict is not None:
+            return judged.verdict
+        return judged.failure or NoVerdict("judge_unreadable", "the judge gave no verdict")
+
+
+def _arises(name: Judgement, case: Case, answer: Answer) -> bool:
+    """Whether the question arises at all for this case and answer."""
+    if name == "behaviour":
+        # Facts and declarations come first; the text is read where they are silent.
+        return bool(case.behavior) and answer.behavior is None
+    if name == "coverage":
+        return bool(case.key_points)
+    return True
