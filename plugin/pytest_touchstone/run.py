@@ -148,7 +148,7 @@ def open_run(
             check_against(corpus, plan.gold, settings)
         chat = _open_chat(settings)
         resources = Resources(corpus, _complete(chat, settings, process.workers), threads.run)
-        roles = _role_names(settings)
+        roles = settings.roles
         systems = load_systems(roles, settings, hooked(resources), resources)
         store = Store(settings.store_url)
         opened.callback(store.close)
@@ -377,11 +377,6 @@ def _noting(prices: Prices, run: RunStore) -> Callable[..., tuple[float | None, 
         return result
 
     return cost
-
-
-def _role_names(settings: Settings) -> list[str]:
-    names = [settings.system, settings.baseline, *settings.variants]
-    return list(dict.fromkeys(name for name in names if name))
 
 
 def _works(plan: Plan, systems: Sequence[str], settings: Settings) -> list[Work]:

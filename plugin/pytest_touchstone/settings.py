@@ -237,6 +237,12 @@ class Settings(_Section):
         return self
 
     @property
+    def roles(self) -> list[str]:
+        """The systems of a run: under test, baseline, variants; each once."""
+        names = [self.system, self.baseline, *self.variants]
+        return list(dict.fromkeys(name for name in names if name))
+
+    @property
     def judge_server(self) -> str:
         """Host and port that serve the judge's model, without credentials."""
         url = self.judge.url if self.judge else None

@@ -26,7 +26,7 @@ from pytest_touchstone.judge.tasks import RelevanceTask, Task
 from pytest_touchstone.llm.chat import Chat, Completion
 from pytest_touchstone.llm.prompts import PromptError, load_prompt
 from pytest_touchstone.trace import Message, Usage
-from pytest_touchstone.verdicts import NoVerdict, Relevance
+from pytest_touchstone.verdicts import BehaviourVerdict, NoVerdict, Quotation, Relevance
 
 PROMPTS = judge_prompts()
 every_sample = pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
@@ -223,9 +223,9 @@ def test_a_quotation_that_is_still_not_found_is_kept_and_marked(second: Reply) -
     with OpenAIServer() as server:
         server.script(body(INVENTED), second)
         [got] = judged(server, QUOTING.task)
+    quotation = Quotation("Inget för 2030", False)
+    assert got.verdict == BehaviourVerdict("admitted", "Medger.", quotation)
     assert got.failure is None
-    assert got.verdict.label == "admitted"
-    assert (got.verdict.quotation.text, got.verdict.quotation.found) == ("Inget för 2030", False)
     assert len(server.requests) == 2
 
 

@@ -184,7 +184,7 @@ FAULTS: list[tuple[str, dict[str, Any], dict[str, object], str]] = [
     ("mine", {"mine": {"ask": "somebodys:ask"}}, {"mine": speak}, "defined twice"),
     ("mine", {"mine": {"ask": "nowhere:ask"}}, {}, "nowhere:ask cannot be imported: No module"),
     ("mine", {"mine": {"ask": "somebodys:aks"}}, {}, "cannot be imported: .*no attribute 'aks'"),
-    ("mine", {"mine": {"ask": "broken:ask"}}, {}, r"imported: KeyError\('MY_KEY'\)"),
+    ("mine", {"mine": {"ask": "broken:ask"}}, {}, r"imported: KeyError: 'MY_KEY'"),
     ("mine", {"mine": {"ask": "faulty:ask"}}, {}, "imported: SyntaxError"),
     ("mine", {"mine": {"ask": "somebodys:five"}}, {}, "int has no method `ask"),
     ("mine", {"mine": {"ask": "somebodys:Assistant"}}, {}, "Assistant is a class; name an inst"),

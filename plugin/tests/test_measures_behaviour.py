@@ -80,7 +80,7 @@ def seen(
 ) -> Observation:
     verdicts = {} if said is None else {"behaviour": said}
     turn = Turn(0, CASE.question, answer)
-    return Observation("c", "s", (turn,), facts=Facts(0, found), verdicts=verdicts)  # type: ignore[arg-type]
+    return Observation("c", "s", (turn,), facts=Facts(0, found), verdicts=verdicts)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def played(
         for index, each in enumerate(found)
     )
     verdicts = {} if said is None else {"conversation": said}
-    return Observation("c", "s", turns, mode=mode, verdicts=verdicts)  # type: ignore[arg-type]
+    return Observation("c", "s", turns, mode=mode, verdicts=verdicts)
 
 
 def conversation(*on_topic: bool, label: CompletionLabel = "completed") -> Conversation:

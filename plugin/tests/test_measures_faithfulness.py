@@ -112,4 +112,4 @@ def test_shares_are_within_their_range_and_exclude_each_other(labels: list[Claim
 
 def test_it_applies_to_every_type() -> None:
     for kind in ("factual", "comparative", "summary", "multi_turn", "edge_case"):
-        assert Faithfulness.applies(Case("c", kind, "?"))  # type: ignore[arg-type]
+        assert Faithfulness.applies(Case("c", kind, "?"))

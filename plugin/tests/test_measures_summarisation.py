@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer
+from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
 
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures import KeyPointCoverage, Padding, RougeL, RougeLsum

@@ -741,8 +741,8 @@ Silent failure        n/a     0.17     0.17
 Cost per query (USD)  0.0035  0.0035   0.0045
 
 Low: 1 score beyond a floor (Recall@5 1)
-Silent failures: 2 (assistant 1, history 1), the first: q3
-Contradicted behaviours: 2 (assistant 1, history 1), the first: q3
+Silent failures: 1, the first: q3 (beside it: history 1)
+Contradicted behaviours: 1, the first: q3 (beside it: history 1)
 Unscored: Cost per query (USD): no_price 2
 No interval (fewer than 5 clusters): Cost per query (USD)
 """
@@ -786,7 +786,7 @@ def test_without_a_baseline_nothing_is_compared() -> None:
 def test_findings_for_a_person_are_below_the_table() -> None:
     rows = sample()
     for case in ("q0", "q1", "q2", "q3"):
-        fail(rows, case, "assistant", "exception", f"\x1b[2J{case}\nboom \u202e" + "x" * 500)
+        fail(rows, case, "assistant", "exception", f"\x1b[2J{case}\nboom \u202e" + "x" * 5000)
     fail(rows, "q0", "plain", "timeout", "late")
     rows.cases = [replace(row, case=replace(row.case, cluster="one")) for row in rows.cases]
     lines = table_lines(rows.report(), width=100)

@@ -9,8 +9,8 @@ from itertools import chain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer, lcs_ind
-from rouge_score.tokenizers import Tokenizer
+from rouge_score.rouge_scorer import RougeScorer, lcs_ind  # type: ignore[import-untyped]
+from rouge_score.tokenizers import Tokenizer  # type: ignore[import-untyped]
 
 from pytest_touchstone.rouge import common_places, rouge_l, rouge_lsum
 from pytest_touchstone.tokens import tokens

@@ -16,7 +16,6 @@ from pytest_touchstone.judge.reading import Unreadable, parse_reply, unfound
 from pytest_touchstone.judge.tasks import PROMPTS, Task
 from pytest_touchstone.llm.chat import ChatError, Completion, FaultKind
 from pytest_touchstone.llm.prompts import Prompt, PromptError
-from pytest_touchstone.storable import storable
 from pytest_touchstone.trace import Message, Usage
 from pytest_touchstone.verdicts import NoVerdict
 
@@ -97,7 +96,7 @@ class LLMJudge:
 
     def _request(self, task: Task[V]) -> ChatRequest:
         prompt = self._prompts[task.prompt]
-        message = Message("user", storable(prompt.fill(**task.data)))
+        message = Message("user", prompt.fill(**task.data))
         return ChatRequest((message,), prompt.params, prompt.schema)
 
     def _again(self, request: ChatRequest, attempt: _Attempt[V]) -> ChatRequest:

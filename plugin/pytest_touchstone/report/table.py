@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from pytest_touchstone.report.display import display_width, padded, printable
 from pytest_touchstone.report.model import Delta, EvaluationCost, MeasureEntry, Report, Result
@@ -15,6 +16,7 @@ _GAP = "  "
 _NARROWEST_FIRST_COLUMN = 20
 _LONGEST_NAME = 24
 _LONGEST_TITLE = 48
+_LONGEST_LINE = 1000
 _SHOWN = 3
 
 
@@ -24,12 +26,12 @@ def table_lines(report: Report, *, width: int) -> list[str]:
     `n/a` is a measure that says nothing about a system, `unscored` one that could not be
     obtained, `-` that there is nothing to compare.  Text from systems is made safe to print.
 
-    :param width: columns of the terminal; titles and messages are cut to it.
+    :param width: columns of the terminal; titles are cut to it, messages never.
     """
     parts = [
         _aligned(_score_rows(report), width),
         _aligned(_step_rows(report), width) if report["snapshot"]["roles"]["variants"] else [],
-        [printable(line, width) for line in _notes(report)],
+        [printable(line, _LONGEST_LINE) for line in _notes(report)],
     ]
     lines: list[str] = []
     for part in filter(None, parts):
@@ -143,6 +145,8 @@ def _aligned(rows: Iterator[list[str]], width: int) -> list[str]:
 def _notes(report: Report) -> Iterator[str]:
     """One line per finding that a person must see."""
     findings = report["findings"]
+    under_test = report["snapshot"]["roles"]["system"]
+    yield from _other_ids(report)
     yield from _judging(report["cost"]["evaluation"])
     yield from _errors(report)
     if findings["low"]:
@@ -152,13 +156,47 @@ def _notes(report: Report) -> Iterator[str]:
         ("Silent failures", findings["silent_failures"]),
         ("Contradicted behaviours", findings["contradicted"]),
     ):
-        if cases:
-            counts = Counter(case["system"] for case in cases)
-            yield f"{name}: {len(cases)} ({_tally(counts)}), the first: {cases[0]['case']}"
+        own = [case for case in cases if case["system"] == under_test]
+        others = Counter(case["system"] for case in cases if case["system"] != under_test)
+        if own or others:
+            first = f", the first: {own[0]['case']}" if own else ""
+            beside = f" (beside it: {_tally(others)})" if others else ""
+            yield f"{name}: {len(own)}{first}{beside}"
     for entry in report["measures"]:
         if reasons := _unscored(entry["system"]):
             yield f"Unscored: {entry['title']}: {_tally(reasons)}"
     yield from _without_interval(report["measures"])
+
+
+def headline(report: Report) -> str:
+    """Which system was asked what, and beside what it stands."""
+    snapshot = report["snapshot"]
+    roles = snapshot["roles"]
+    asked = len({case["case"] for case in report["cases"]})
+    known = sum(snapshot["dataset"]["counts"].values())
+    compared = roles["baseline"] not in (None, roles["system"])
+    against = f" against {roles['baseline']}" if compared else ""
+    line = f"{roles['system']}{against}: {asked} of {known} gold questions"
+    return printable(f"{line} ({snapshot['dataset']['path']})", _LONGEST_LINE)
+
+
+def _other_ids(report: Report) -> Iterator[str]:
+    """A system that names its passages otherwise than the gold file finds nothing, ever."""
+    under_test = report["snapshot"]["roles"]["system"]
+    returned: dict[str, None] = {}
+    gold: dict[str, None] = {}
+    for case in report["cases"]:
+        if case["system"] == under_test:
+            returned.update(dict.fromkeys(passage["id"] for passage in case["passages"]))
+            chunks: Any = case["gold"].get("gold_chunks", [])
+            for chunk in chunks:
+                named = [chunk] if isinstance(chunk, str) else [chunk["id"]]
+                gold.update(dict.fromkeys(named))
+    if returned and gold and not returned.keys() & gold.keys():
+        yield (
+            f"No passage that {under_test} returned has the id of a gold chunk: it returns ids like"
+            f" {next(iter(returned))!r}, gold chunks are called {next(iter(gold))!r}"
+        )
 
 
 def _judging(cost: EvaluationCost) -> Iterator[str]:
@@ -166,7 +204,8 @@ def _judging(cost: EvaluationCost) -> Iterator[str]:
         return
     usd = "cost unknown" if cost["usd"] is None else f"{cost['usd']:.4f} USD"
     unknown = f", {cost['unknown']} of unknown cost" if cost["unknown"] else ""
-    yield f"Judging: {_plural(cost['calls'], 'call')}, {cost['cache_hits']} known before, {usd}{unknown}"
+    calls = _plural(cost["calls"], "call")
+    yield f"Judging: {calls}, {cost['cache_hits']} known before, {usd}{unknown}"
 
 
 def _errors(report: Report) -> Iterator[str]:

@@ -45,12 +45,12 @@ def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
         arguments.append("--touchstone-strict")
     own = folder / "tests"
     if any(_is_dimension(module) for module in own.glob("test_*.py")):
-        return [*arguments, "-m", "touchstone", str(own)]
+        return [*arguments, "-m", "touchstone", str(own), *options.pytest]
     # From outside the project pytest would find neither its configuration nor its conftest.
     conftest = folder / "conftest.py"
     collected = [conftest] if conftest.is_file() else []
     collected.append(shipped("tests"))
-    return [*arguments, "-c", _configuration(folder), *map(str, collected)]
+    return [*arguments, "-c", _configuration(folder), *map(str, collected), *options.pytest]
 
 
 def _is_dimension(module: Path) -> bool:
@@ -89,6 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--baseline", metavar="NAME", help="`none` for no comparison")
     run.add_argument("--split", choices=("dev", "test"), help="one half of the gold questions")
     run.add_argument("--strict", action="store_true", help="low cases fail")
+    run.add_argument(
+        "pytest", nargs="*", metavar="-- PYTEST", help="for pytest, e.g. `-- -k retrieval -n 2`"
+    )
     return parser
 
 

@@ -18,7 +18,7 @@ from pytest_touchstone.gold import Case, GoldError
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.redact import redactor
 from pytest_touchstone.report.display import printable
-from pytest_touchstone.report.table import table_lines
+from pytest_touchstone.report.table import headline, table_lines
 from pytest_touchstone.run import Process, new_process
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.settings_file import SettingsError, load_settings
@@ -245,7 +245,12 @@ class Hooks:
         if self._finished is None:
             return
         yield from self._low_lines()
+        yield headline(self._finished.report)
         yield from table_lines(self._finished.report, width=width)
+        if not self._settings.floors:
+            yield "note: no floors are set, so that no case can be low (setting `floors`)"
+        if unused := sorted(self._settings.systems.keys() - set(self._settings.roles)):
+            yield f"note: defined but not part of this run: {', '.join(unused)} (setting `system`)"
         for notice in self._finished.notices:
             yield f"note: {printable(notice, _LONGEST_LINE)}"
         if self._report_file is not None:

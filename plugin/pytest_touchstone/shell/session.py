@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pytest_touchstone.dataset import read_gold
 from pytest_touchstone.floors import CaseScores
-from pytest_touchstone.gold import Case, GoldSet
+from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import Report, report_name, to_json
@@ -62,8 +62,14 @@ class Evaluation:
         return read_gold(self._settings.dataset)
 
     def cases_for(self, measures: Sequence[Measure]) -> list[Case]:
-        """The gold questions that carry labels for at least one of the measures."""
+        """The gold questions that carry labels for at least one of the measures.
+
+        :raises GoldError: with every fault of the file, or where it lacks the half asked for.
+        """
         split = self._settings.split
+        if split is not None and all(case.split != split for case in self.gold.cases):
+            message = f"no gold question has {split!r} here, and only these were asked for"
+            raise GoldError([GoldFault(self.gold.file, 0, "split", message)])
         possible = self._possible(measures)
         cases = (c for c in self.gold.cases if split in (None, c.split))
         return [case for case in cases if any(m.applies(case) for m in possible)]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from pytest_touchstone.corpus.collection import Corpus
@@ -190,9 +192,24 @@ def _imported(name: str, target: str) -> object:
         for part in attribute.split("."):
             found = getattr(found, part)
     except Exception as error:  # a module may raise anything while it is imported
-        why = error if isinstance(error, ImportError | AttributeError) else repr(error)
-        raise SystemNotFound(f"system {name!r}: {target} cannot be imported: {why}") from error
+        raise SystemNotFound(
+            f"system {name!r}: {target} cannot be imported: {_why_not(error, module)}"
+        ) from error
     return found
+
+
+def _why_not(error: Exception, module: str) -> str:
+    """What stands in the way of an import: where to look, or the line of the module that fails."""
+    if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
+        return f"{error}; modules are looked for in {Path.cwd()} (start from the project's folder)"
+    if isinstance(error, SyntaxError):
+        return f"SyntaxError: {error}"
+    if isinstance(error, ImportError | AttributeError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    last = next(frame for frame in reversed(frames) if not frame.filename.startswith("<"))
+    name = last.filename.replace("\\", "/").rpartition("/")[2]
+    return f"{type(error).__name__}: {error} ({name}:{last.lineno})"
 
 
 def _path(thing: object) -> str:
