@@ -10,7 +10,7 @@ for each word of the other.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -39,7 +39,8 @@ def rouge_l(reference: Sequence[Hashable], candidate: Sequence[Hashable]) -> Ove
     """ROUGE-L of a candidate's tokens against a reference's; 0 where either has none."""
     if not reference or not candidate:
         return _NOTHING
-    last = deque(_rows(reference, candidate), maxlen=1).pop()
+    matches = _matches(_places(reference), candidate)
+    last = deque(_rows(matches, len(reference)), maxlen=1).pop()
     common = len(reference) - last.bit_count()
     return Overlap(common / len(candidate), common / len(reference))
 
@@ -50,22 +51,22 @@ def rouge_lsum(
     """ROUGE-Lsum of a candidate's sentences of tokens against a reference's.
 
     For each sentence of the reference, the words that are in its longest common subsequence with
-    any sentence of the candidate; a word counts no more often than both texts have it.
+    any sentence of the candidate; a word counts no more often than the candidate has it.
     """
-    left = Counter(token for sentence in reference for token in sentence)
-    right = Counter(token for sentence in candidate for token in sentence)
-    if not left or not right:
+    words = sum(map(len, reference))
+    left = Counter(token for sentence in candidate for token in sentence)
+    total = left.total()
+    if not words or not total:
         return _NOTHING
-    sizes = right.total(), left.total()
     hits = 0
     for sentence in reference:
-        union = set().union(*(common_places(sentence, other) for other in candidate))
-        for token in (sentence[place] for place in sorted(union)):
-            if left[token] > 0 and right[token] > 0:
+        places, size = _places(sentence), len(sentence)
+        union = set().union(*(_common(_matches(places, other), size) for other in candidate))
+        for token in (sentence[place] for place in union):
+            if left[token] > 0:
                 hits += 1
                 left[token] -= 1
-                right[token] -= 1
-    return Overlap(hits / sizes[0], hits / sizes[1])
+    return Overlap(hits / total, hits / words)
 
 
 def common_places(reference: Sequence[Hashable], candidate: Sequence[Hashable]) -> set[int]:
@@ -74,34 +75,50 @@ def common_places(reference: Sequence[Hashable], candidate: Sequence[Hashable]) 
     Of several it is the one that the usual table yields, read from its last cell: at words that
     differ, back in the reference unless that loses a common word.
     """
-    rows = list(_rows(reference, candidate))
-    places: set[int] = set()
-    i, j = len(reference), len(candidate)
-    while i > 0 and j > 0:
-        if reference[i - 1] == candidate[j - 1]:
-            places.add(i - 1)
-            i, j = i - 1, j - 1
-        elif (rows[j] >> (i - 1)) & 1:
-            i -= 1
-        else:
-            j -= 1
-    return places
+    return _common(_matches(_places(reference), candidate), len(reference))
 
 
-def _rows(reference: Sequence[Hashable], candidate: Sequence[Hashable]) -> Iterator[int]:
-    """The table of subsequence lengths, one integer for each prefix of the candidate.
-
-    Bit ``i`` of row ``j`` is 0 where the first ``i + 1`` words of the reference have one common
-    word more than the first ``i`` with the first ``j`` of the candidate; so the zeros of a row
-    count the common words.
-    """
+def _places(reference: Sequence[Hashable]) -> dict[Hashable, int]:
+    """Word to the integer whose bit ``i`` tells that it is at place ``i`` of the reference."""
     places: dict[Hashable, int] = {}
     for i, token in enumerate(reference):
         places[token] = places.get(token, 0) | (1 << i)
-    all_ones = (1 << len(reference)) - 1
+    return places
+
+
+def _matches(places: Mapping[Hashable, int], candidate: Sequence[Hashable]) -> list[int]:
+    """The places in the reference of each word of the candidate, as bits."""
+    return [places.get(token, 0) for token in candidate]
+
+
+def _rows(matches: Sequence[int], size: int) -> Iterator[int]:
+    """The table of subsequence lengths, one integer for each word of the candidate.
+
+    Bit ``i`` of a row is 0 where the first ``i + 1`` words of the reference have one common word
+    more than the first ``i`` with the candidate up to this word; so the zeros of a row count the
+    common words.
+    """
+    all_ones = (1 << size) - 1
     row = all_ones
-    yield row
-    for token in candidate:
-        if match := row & places.get(token, 0):
-            row = ((row + match) | (row - match)) & all_ones
+    for match in matches:
+        if common := row & match:
+            row = ((row + common) | (row - common)) & all_ones
         yield row
+
+
+def _common(matches: Sequence[int], size: int) -> set[int]:
+    """One longest common subsequence, as places in the reference (see :func:`common_places`)."""
+    if not any(matches):
+        return set()
+    found: set[int] = set()
+    end = size  # the words of the reference that are not read yet
+    for row, match in zip(reversed(list(_rows(matches, size))), reversed(matches), strict=True):
+        ahead = (1 << end) - 1
+        # Back in the reference to a word that is the candidate's, or one not to be gone past.
+        same, needed = (match & ahead).bit_length(), (~row & ahead).bit_length()
+        if same and same >= needed:
+            found.add(same - 1)
+            end = same - 1
+        else:
+            end = needed
+    return found

@@ -207,7 +207,7 @@ def test_a_quotation_that_does_not_occur_is_asked_again_once() -> None:
     assert len(got.calls) == 2
     asked = server.requests[1].json["messages"][2]["content"]
     assert "not found word for word" in asked
-    assert "2030" in asked
+    assert "Inget för 2030" in asked
 
 
 AFTER = {

@@ -185,14 +185,6 @@ def test_a_judge_that_failed_leaves_what_is_open_unscored(passages: tuple[Passag
     assert SilentFailure.score(CASE, seen(declared, 0, down)).value == 0.0
 
 
-@pytest.mark.parametrize("passages", [(), SOME])
-def test_no_judge_at_all_leaves_it_to_the_facts(passages: tuple[Passage, ...]) -> None:
-    nobody = NoVerdict("no_judge", "none is configured")
-    answer = Answer("Hm.", passages, FILTERS)
-    for measure in (AcceptableBehaviour, SilentFailure):
-        assert measure.score(CASE, seen(answer, 0, nobody)) == measure.score(CASE, seen(answer, 0))
-
-
 def test_what_is_open_is_what_nobody_declared() -> None:
     for declared, passages in itertools.product((None, *get_args(Behavior)), ((), SOME)):
         observed = observed_behaviour(Answer("x", passages, FILTERS, declared), Facts(0, 3))

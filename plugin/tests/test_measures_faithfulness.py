@@ -94,6 +94,14 @@ def test_evidence_stands_in_the_detail() -> None:
     json.dumps(faithful.detail, allow_nan=False)
 
 
+@pytest.mark.parametrize(
+    ("number", "name"), [(0, None), (1, "p1"), (2, "p2"), (3, None), (-1, None)]
+)
+def test_a_passage_that_is_not_there_has_no_id(number: int, name: str | None) -> None:
+    faithful, _ = both(claim("supported", number))
+    assert faithful.detail["claims"][0]["passage_id"] == name
+
+
 def test_one_line_tells_at_most_three_contradictions() -> None:
     _, against = both(*(claim("contradicted", text=f"claim\n{i}") for i in range(5)))
     assert against.why.endswith("'claim\\n2': it is contradicted; and 2 more")

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from pytest_touchstone.judge.protocol import Judged
 from pytest_touchstone.judge.reading import Unreadable, parse_reply, unfound
-from pytest_touchstone.judge.tasks import PROMPTS, Task
+from pytest_touchstone.judge.tasks import PROMPTS, Task, json_line
 from pytest_touchstone.llm.chat import ChatError, Completion, FaultKind
 from pytest_touchstone.llm.prompts import Prompt, PromptError
 from pytest_touchstone.trace import Message, Usage
@@ -100,7 +100,7 @@ class LLMJudge:
         return ChatRequest((message,), prompt.params, prompt.schema)
 
     def _again(self, request: ChatRequest, attempt: _Attempt[V]) -> ChatRequest:
-        fault = json.dumps({"fault": attempt.fault}, ensure_ascii=True)
+        fault = json_line(fault=attempt.fault)
         more = Message("user", self._prompts[AGAIN].fill(fault=fault))
         reply = Message("assistant", attempt.text)
         return replace(request, messages=(*request.messages, reply, more))
@@ -120,7 +120,9 @@ class LLMJudge:
             failure = NoVerdict("judge_unreadable", error.why)
             return _Attempt(_judged(completion, None, failure), error.why, completion.text)
         missing = [one.text[:_LONGEST_QUOTATION_SHOWN] for one in unfound(verdict)]
-        fault = f"not found word for word in the text quoted: {json.dumps(missing)}"
+        fault = (
+            f"not found word for word in the text quoted: {json.dumps(missing, ensure_ascii=False)}"
+        )
         return _Attempt(_judged(completion, verdict), fault if missing else None, completion.text)
 
 

@@ -123,7 +123,7 @@ class ClaimsTask(Task[tuple[str, ...]]):
     def data(self) -> Mapping[str, str]:
         """The question, and the answer sentence by sentence."""
         return {
-            "question": _line(text=self.question),
+            "question": json_line(text=self.question),
             "answer": _numbered("sentence", self.sentences),
         }
 
@@ -201,7 +201,7 @@ class RelevanceTask(Task[Relevance]):
     def data(self) -> Mapping[str, str]:
         """The question, and the passages, numbered."""
         return {
-            "question": _line(text=self.question),
+            "question": json_line(text=self.question),
             "passages": _numbered("passage", self.passages),
         }
 
@@ -231,7 +231,7 @@ class CoherenceTask(Task[Coherence]):
     @property
     def data(self) -> Mapping[str, str]:
         """The text, and nothing else: whoever retrieves it asks the same."""
-        return {"text": _line(text=self.text)}
+        return {"text": json_line(text=self.text)}
 
     def read(self, reply: object) -> Coherence:
         """The form of the text."""
@@ -307,7 +307,7 @@ class ToneTask(Task[Tone]):
     @property
     def data(self) -> Mapping[str, str]:
         """Question and answer."""
-        return {"question": _line(text=self.question), "answer": _line(text=self.answer)}
+        return {"question": json_line(text=self.question), "answer": json_line(text=self.answer)}
 
     def read(self, reply: object) -> Tone:
         """Two scores from 1 to 5, each with its rationale."""
@@ -411,9 +411,9 @@ class BehaviourTask(Task[BehaviourVerdict]):
     def data(self) -> Mapping[str, str]:
         """Question, filters and answer."""
         return {
-            "question": _line(text=self.question),
-            "filters": _line(filters=dict(self.filters)),
-            "answer": _line(text=self.answer),
+            "question": json_line(text=self.question),
+            "filters": json_line(filters=dict(self.filters)),
+            "answer": json_line(text=self.answer),
         }
 
     def read(self, reply: object) -> BehaviourVerdict:
@@ -450,7 +450,7 @@ class ConversationTask(Task[Conversation]):
                 {"turn": n, "user": user, "assistant": answer}
                 for n, (user, answer) in enumerate(self.turns, start=1)
             ),
-            "gold_answer": _line(text=self.gold),
+            "gold_answer": json_line(text=self.gold),
         }
 
     def read(self, reply: object) -> Conversation:
@@ -505,11 +505,15 @@ def _numbered(name: str, texts: Iterable[str]) -> str:
 
 
 def _lines(items: Iterable[Mapping[str, Any]]) -> str:
-    return "\n".join(_line(**item) for item in items)
+    return "\n".join(json_line(**item) for item in items)
 
 
-def _line(**item: Any) -> str:
-    """An object as one line of JSON in which only visible characters stand for themselves."""
+def json_line(**item: Any) -> str:
+    """An object as one line of JSON, as it stands in a prompt.
+
+    Only visible characters stand for themselves, and none that a server may take for a mark of its
+    own; zero-width joiners do too, which some scripts need.
+    """
     text = json.dumps(item, ensure_ascii=False, allow_nan=False)
     return _LIKE_A_MARK.sub(lambda found: _escaped(found[0]), "".join(map(_visible, text)))
 

@@ -97,9 +97,6 @@ def _contradicted(declared: Behavior, but: str) -> Observed:
     return Observed("failed_silently", f"says `{declared}`, but {but}", contradicted=True)
 
 
-_NO_JUDGE = "no_judge"  # of ``NoVerdict``: nobody was asked
-
-
 @dataclass(frozen=True, repr=False)
 class _BehaviourMeasure(Measure):
     """A measure of what was observed, on questions whose acceptable behaviours are labelled."""
@@ -130,7 +127,7 @@ class _BehaviourMeasure(Measure):
         said = seen.verdicts.get("behaviour") if observed.open else None
         if isinstance(said, BehaviourVerdict):
             return self._judged(case, said, detail)
-        if isinstance(said, NoVerdict) and said.reason != _NO_JUDGE:
+        if isinstance(said, NoVerdict):
             # Where a judge reads the other cases, the facts alone would be another measure.
             return replace(no_verdict(said), detail=detail)
         if observed.behaviour is None:

@@ -115,8 +115,8 @@ class FiltersRememberedMeasure(_LiveMeasure):
     """Share of the labelled turns whose inferred filters are exactly the gold ones, played live.
 
     ``JointGoalAccuracy`` is the same on the recorded conversation; the difference is what the
-    system loses by its own answers.  ``detail`` has, for each turn, the fields of an earlier
-    labelled turn that still hold: those that the system remembered and those that it lost.
+    system loses by its own answers.  ``detail`` has, for each turn, the fields of the labelled
+    turn before that still hold: those that the system remembered and those that it lost.
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"answer", "live"})

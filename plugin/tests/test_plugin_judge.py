@@ -1,0 +1,232 @@
+"""Judged measures end to end: pytest, flight, store and report, against a judge over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from projects import Project
+from servers.loopback import Reply
+from servers.openai import OpenAIServer, completion
+
+APP = """
+from pytest_touchstone import Answer, Passage, Usage
+
+PASSAGES = (Passage("c1", "The bridge is red. It cost 4 million."), Passage("c2", "Page 3 of 9"))
+
+
+async def assistant(messages, session):
+    return Answer(
+        "The bridge is red [1].", PASSAGES, filters={"year": "2022"},
+        usage=(Usage("gpt-4o-mini", 100, 0, 10),),
+    )
+
+
+async def plain(messages, session):
+    return Answer("It is blue [1].", PASSAGES, usage=())
+
+
+async def own(messages, session):
+    return Answer("It is blue [1].", PASSAGES, usage=(Usage("gpt-4.1-2025-04-14", 100, 0, 10),))
+"""
+GOLD = [
+    {
+        "id": "s1",
+        "type": "summary",
+        "question": "What about the bridge?",
+        "answer": "The bridge is red.",
+        "key_points": ["it is red", "it cost 4 million"],
+        "gold_chunks": ["c1"],
+    },
+    {
+        "id": "m1",
+        "type": "multi_turn",
+        "question": "And its colour?",
+        "history": [
+            {"role": "user", "content": "Is there a bridge?", "filters": {"year": "2022"}},
+            {"role": "assistant", "content": "Yes."},
+        ],
+        "answer": "Red.",
+        "filters": {"year": "2022"},
+    },
+]
+
+
+def verdict(request: Mapping[str, Any]) -> str:
+    """A judge that believes red and no other colour."""
+    prompt = request["messages"][0]["content"]
+    asked = request["response_format"]["json_schema"]["schema"]["properties"]
+    red = "is red" in prompt
+    if "claims" in asked:
+        claim = "The bridge is red." if red else "The bridge is blue."
+        return json.dumps({"claims": [{"sentence": 1, "claim": claim}]})
+    if "verdicts" in asked and "claim" in asked["verdicts"]["items"]["properties"]:
+        good = 'The bridge is red."' in prompt.split("passages")[0]
+        item = {
+            "claim": 1, "passage": 1, "quotation": "The bridge is red.", "rationale": "It says so.",
+            "label": "supported" if good else "contradicted",
+        }  # fmt: skip
+        return json.dumps({"verdicts": [item]})
+    if "verdicts" in asked:
+        items = [
+            {"passage": n, "rationale": "Seen.", "label": "relevant" if n == 1 else "irrelevant"}
+            for n in (1, 2)
+        ]
+        return json.dumps({"verdicts": items})
+    if "formality" in asked:
+        score = {"rationale": "Sober.", "score": 4}
+        return json.dumps({"formality": score, "caution": score | {"score": 3}})
+    if "points" in asked:
+        points = [
+            {"point": 1, "quotation": "red", "rationale": "There.", "label": "present"},
+            {"point": 2, "quotation": None, "rationale": "Not there.", "label": "absent"},
+        ]
+        if "is blue" in prompt:
+            points[0] |= {"quotation": None, "label": "absent"}
+        return json.dumps({"points": points, "sentences": [{"sentence": 1, "serves": [1]}]})
+    if "paragraphs" in asked:
+        cited = [{"source": 1, "label": "supported"}]
+        one = {"paragraph": 1, "sources": cited, "rationale": "It says so.", "label": "supported"}
+        return json.dumps({"paragraphs": [one]})
+    if "turns" in asked:
+        turns = [{"turn": n, "rationale": "On it.", "on_topic": True} for n in (1, 2)]
+        return json.dumps({"label": "completed", "rationale": "Told.", "turns": turns})
+    label = "boilerplate" if "Page 3" in prompt.split("begin")[-1] else "paragraph"
+    return json.dumps({"label": label, "rationale": "Read."})
+
+
+@pytest.fixture
+def judged(project: Project) -> Project:
+    project.write("app.py", APP.lstrip())
+    project.gold(GOLD)
+    project.configure(
+        variants=[],
+        systems={name: {"ask": f"app:{name}"} for name in ("assistant", "plain", "own")},
+    )
+    return project
+
+
+def judge(project: Project, server: OpenAIServer, **changes: Any) -> None:
+    settings = {"model": "gpt-4.1", "url": server.url, "api_key": "judge-key-canary-1", "tries": 1}
+    project.configure(judge=settings | changes)
+
+
+def scores(project: Project, system: str = "assistant") -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for case in project.report()["cases"]:
+        if case["system"] == system:
+            found |= {f"{case['case']} {name}": value for name, value in case["scores"].items()}
+    return found
+
+
+def test_every_judged_measure_end_to_end(judged: Project) -> None:
+    with OpenAIServer(verdict) as server:
+        judge(judged, server)
+        result = judged.run("-q")
+        calls = len(server.requests)
+        assert result.ret == 0, result.stdout.str()
+        text = result.stdout.str()
+        assert re.search(r"judging: at most \d+ calls to gpt-4.1, about 0.\d\d USD", text), text
+        assert f"Judging: {calls} calls, " in text, text
+
+        own, plain = scores(judged), scores(judged, "plain")
+        assert own["s1 Faithfulness"] == 1
+        assert plain["s1 Faithfulness"] == 0
+        assert plain["s1 Contradictions"] == 1
+        assert own["s1 Coherence"] == 0.5
+        assert own["s1 ParagraphRelevance"] == 0.5
+        assert own["s1 KeyPointCoverage"] == 0.5
+        assert own["s1 Padding"] == 0
+        assert (own["s1 Formality"], own["s1 Caution"]) == (4, 3)
+        assert own["s1 RougeL"] == 1
+        assert own["m1 TaskCompletion"] == 1
+        assert own["m1 OnTopic"] == 1
+        report = judged.report()
+        cost = report["cost"]["evaluation"]
+        assert cost["calls"] == calls
+        assert cost["usd"] > 0
+        assert report["snapshot"]["models"]["judge"]["model"] == "gpt-4.1"
+        assert "judge_claims" in report["snapshot"]["prompts"]
+
+        # What was judged once is never paid for again.
+        assert judged.run("-q").ret == 0
+        assert len(server.requests) == calls
+        assert judged.report()["cost"]["evaluation"]["calls"] == 0
+        assert scores(judged) == own
+    files = [path for path in judged.folder.rglob("*") if path.is_file()]
+    leaked = [path for path in files if b"judge-key-canary-1" in path.read_bytes()]
+    assert [path.name for path in leaked] == ["settings.yaml"]
+    store = sqlite3.connect(judged.folder / "reports/touchstone.sqlite")
+    rows = store.execute(
+        "SELECT DISTINCT j.paragraph_text, j.verdict, j.judge_model, j.coverage_score, c.passage_id"
+        " FROM eval_judgments j JOIN eval_questions q ON q.id = j.question_id"
+        " JOIN eval_citations c ON c.judgment_id = j.id WHERE q.system = 'assistant'"
+    ).fetchall()
+    store.close()
+    assert rows == [("The bridge is red [1].", "supported", "gpt-4.1", None, "c1")]
+
+
+def test_workers_make_exactly_the_calls_of_one_process(judged: Project) -> None:
+    with OpenAIServer(verdict) as server:
+        judge(judged, server)
+        assert judged.spawn().code == 0
+        alone, calls = scores(judged), len(server.requests)
+        for file in (judged.folder / "reports").iterdir():
+            file.unlink()
+        ended = judged.spawn("-n2")
+        assert ended.code == 0, ended.text
+        assert len(server.requests) == 2 * calls
+        assert scores(judged) == alone
+
+
+BROKEN = {
+    "judge_unreadable": completion("I would rather not say."),
+    "judge_refused": completion(None, refusal="I cannot help with that."),
+    "judge_truncated": completion('{"claims": [', finish_reason="length"),
+    "judge_unreachable": Reply(500, b'{"error": {"message": "overloaded"}}'),
+}
+
+
+@pytest.mark.parametrize("reason", BROKEN)
+def test_without_a_verdict_a_case_is_unscored_with_the_reason(judged: Project, reason: str) -> None:
+    with OpenAIServer(lambda _: BROKEN[reason]) as server:
+        judge(judged, server)
+        result = judged.run("-q")
+    assert result.ret == 0, result.stdout.str()
+    for case in judged.report()["cases"]:
+        if case["system"] == "assistant" and "Faithfulness" in case["scores"]:
+            assert case["scores"]["Faithfulness"] is None
+            assert case["reasons"]["Faithfulness"] == reason
+    measures = {m["measure"]: m["system"] for m in judged.report()["measures"]}
+    assert measures["Faithfulness"]["estimate"] is None
+    assert measures["Faithfulness"]["unscored"] == {reason: 2}
+    assert measures["Recall@5"]["estimate"] == 1
+
+
+def test_without_a_judge_nothing_is_judged_and_the_reason_is_said(judged: Project) -> None:
+    result = judged.run("-rs")
+    result.stdout.fnmatch_lines(["*no judge is configured: set `judge` to a model that judges*"])
+    assert result.ret == 0
+    assert "Faithfulness" not in {m["measure"] for m in judged.report()["measures"]}
+
+
+def test_a_model_does_not_judge_itself(judged: Project) -> None:
+    with OpenAIServer(verdict) as server:
+        judged.configure(generator={"model": "gpt-4.1-2025-04-14", "url": server.url})
+        judge(judged, server)
+        ended = judged.spawn()
+        assert ended.code == 4
+        assert "is the generator's model" in ended.text
+
+        judged.configure(generator={})
+        result = judged.run("--touchstone-system=own", "-q")
+        assert result.ret == 1
+        assert "a judge favours its own answers" in result.stdout.str()
+
+        judge(judged, server, allow_same_model=True)
+        assert judged.run("--touchstone-system=own", "-q").ret == 0
+        assert judged.report()["snapshot"]["models"]["judge"]["same_model_allowed"] is True
