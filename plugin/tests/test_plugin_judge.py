@@ -65,7 +65,7 @@ def verdict(request: Mapping[str, Any]) -> str:
         claim = "The bridge is red." if red else "The bridge is blue."
         return json.dumps({"claims": [{"sentence": 1, "claim": claim}]})
     if "verdicts" in asked and "claim" in asked["verdicts"]["items"]["properties"]:
-        good = 'The bridge is red."' in prompt.split("passages")[0]
+        good = bool(re.search(r'"claim": 1, [^\n]*The bridge is red', prompt))
         item = {
             "claim": 1, "passage": 1, "quotation": "The bridge is red.", "rationale": "It says so.",
             "label": "supported" if good else "contradicted",
@@ -95,7 +95,7 @@ def verdict(request: Mapping[str, Any]) -> str:
     if "turns" in asked:
         turns = [{"turn": n, "rationale": "On it.", "on_topic": True} for n in (1, 2)]
         return json.dumps({"label": "completed", "rationale": "Told.", "turns": turns})
-    label = "boilerplate" if "Page 3" in prompt.split("begin")[-1] else "paragraph"
+    label = "boilerplate" if '"Page 3 of 9"' in prompt else "paragraph"
     return json.dumps({"label": label, "rationale": "Read."})
 
 
