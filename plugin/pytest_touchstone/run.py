@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_touchstone.corpus.collection import Corpus, FilterError, open_corpus
+from pytest_touchstone.corpus.collection import Corpus, CorpusError, open_corpus
 from pytest_touchstone.corpus.embedder import CachedEmbedder, Embedder, open_embedder
 from pytest_touchstone.corpus.vectors import VectorCache
 from pytest_touchstone.flight.endpoint import Endpoint
@@ -26,7 +26,7 @@ from pytest_touchstone.judge.llm import ALL_PROMPTS, LLMJudge
 from pytest_touchstone.llm.chat import Chat, open_chat
 from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.measures.base import Measure
-from pytest_touchstone.redact import redactor
+from pytest_touchstone.redact import everywhere, masker, redactor
 from pytest_touchstone.report import Report, RunConfig, build_report
 from pytest_touchstone.report.rows import PlanRow
 from pytest_touchstone.score import Score
@@ -143,7 +143,7 @@ def open_run(
     with ExitStack() as opened:
         threads = DaemonThreads("touchstone-resources")
         opened.callback(threads.close)
-        embedder, corpus = _open_corpus(settings, progress, opened)
+        embedder, corpus = _open_corpus(settings, progress, opened, process.workers)
         if corpus is not None:
             check_against(corpus, plan.gold, settings)
         chat = _open_chat(settings)
@@ -162,6 +162,8 @@ def open_run(
             root=root,
         )
         works = _works(plan, roles, settings)
+        redact = redactor(os.environ, settings.secrets())
+        config = everywhere(redact, config)
         run.begin(_start(process, config), plan.cases, _plan_rows(works)).result()
         lanes = {name: Lane(system, workers=process.workers) for name, system in systems.items()}
         for name, lane in lanes.items():
@@ -175,7 +177,8 @@ def open_run(
             Observer(
                 count=_counter(corpus, threads),
                 price=_not_the_judge(prices, settings),
-                redact=redactor(os.environ, settings.secrets()),
+                redact=redact,
+                mask=masker(os.environ, settings.secrets()),
             ),
             run,
             patience=settings.patience,
@@ -267,10 +270,15 @@ def check_against(corpus: Corpus, gold: GoldSet, settings: Settings) -> None:
 
 
 def _open_corpus(
-    settings: Settings, progress: Progress, opened: ExitStack
+    settings: Settings, progress: Progress, opened: ExitStack, workers: int
 ) -> tuple[Embedder | None, Corpus | None]:
     if settings.corpus is None:
         return None, None
+    if workers > 1 and settings.corpus.is_folder:
+        raise CorpusError(
+            f"corpus.location {settings.corpus.location}: a folder can be opened by one process at"
+            " a time; run without -n, or use `:memory:` or a server"
+        )
     cache = VectorCache(settings.reports / "vectors.sqlite")
     opened.callback(cache.close)
     if settings.embedder.vectors is not None:
@@ -355,11 +363,7 @@ def _not_the_judge(cost: Cost, settings: Settings) -> Cost:
 
 def _counter(corpus: Corpus | None, threads: DaemonThreads) -> Count:
     async def count(filters: Filters) -> int | None:
-        try:
-            return None if corpus is None else await threads.run(corpus.count, filters)
-        except FilterError:
-            # A system may report anything as its filters; what cannot be counted is unknown.
-            return None
+        return None if corpus is None else await threads.run(corpus.count, filters)
 
     return count
 

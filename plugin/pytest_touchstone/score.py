@@ -16,6 +16,9 @@ Origin = Literal["computed", "judge", "scorer", "human"]
 
 NOT_APPLICABLE = "not_applicable"
 """The measure says nothing about this case or this system; shown as ``n/a``."""
+NO_FILTERS = "no_filters"
+"""The system reported no filters here.  Whether it infers any at all, one case cannot tell: the
+report takes it as ``n/a`` or as none inferred."""
 SYSTEM_ERROR = "system_error"
 """The system gave no usable answer and the measure's range has no worst end."""
 NO_PRICE = "no_price"

@@ -53,6 +53,11 @@ class CorpusSettings(_Section):
         """Whether every process builds its own collection from ``chunks``."""
         return self.location == ":memory:"
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether the collection lies in a folder of this machine."""
+        return not self.in_memory and "://" not in self.location
+
     @model_validator(mode="after")
     def _memory_needs_chunks(self) -> CorpusSettings:
         if self.in_memory and self.chunks is None:
@@ -191,7 +196,7 @@ class Settings(_Section):
     )
     prices: dict[str, PriceSettings] = Field(default_factory=dict)
     provider: str = Field("openai", description="whose price list holds the models' prices")
-    resamples: Annotated[int, Field(ge=100)] = 1000
+    resamples: Annotated[int, Field(ge=100, le=100_000)] = 1000
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     patience: Positive = Field(
         3600.0, description="seconds that a test waits for its score before it gives up"
@@ -306,7 +311,7 @@ def _publishable_text(text: str) -> str:
 
 
 _SECRET_NAME = re.compile(
-    r"(keys?|secrets?|passwords?|passwd|passphrase|pwd|authorization|credentials?|dsn|token"
+    r"(keys?([_-]?v?\d+)?|secrets?|(^|[_-])(auth|bearer|pat)|passwords?|passwd|passphrase|pwd|authorization|credentials?|dsn|token"
     r"|(api|auth|access|refresh|bearer)_?tokens)$",
     re.IGNORECASE,
 )

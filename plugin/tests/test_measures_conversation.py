@@ -120,7 +120,7 @@ def test_a_failed_turn_has_lost_what_held() -> None:
 
 def test_a_system_that_infers_no_filters_is_not_measured() -> None:
     score = FiltersRemembered.score(CASE, played(None, None, None))
-    assert (score.reason, score.why) == ("not_applicable", "the system infers no filters")
+    assert (score.reason, score.why) == ("no_filters", "the system reported no filters")
     assert FiltersRemembered.score(CASE, played({}, {})).reason == "not_asked"
 
 

@@ -126,8 +126,8 @@ def test_a_measure_of_one_field_sees_that_field_only() -> None:
 @pytest.mark.parametrize("measure", [*ALL, FilterF1("d")], ids=str)
 def test_a_system_that_infers_no_filters_is_not_measured(measure: Measure) -> None:
     result = score(measure, {"d": "Gulu"}, None)
-    assert (result.value, result.reason) == (None, "not_applicable")
-    assert result.why == "the system infers no filters"
+    assert (result.value, result.reason) == (None, "no_filters")
+    assert result.why == "the system reported no filters"
 
 
 def test_what_is_not_labelled_does_not_apply() -> None:
@@ -242,7 +242,7 @@ def test_a_turn_on_which_the_system_failed_is_wrong() -> None:
 def test_a_turn_without_filters_is_wrong_unless_no_turn_has_any() -> None:
     case = dialogue({}, final={})
     assert JointGoalAccuracy.score(case, played(None, {})).value == 0.5
-    assert JointGoalAccuracy.score(case, played(None, None)).reason == "not_applicable"
+    assert JointGoalAccuracy.score(case, played(None, None)).reason == "no_filters"
 
 
 def test_a_labelled_turn_that_was_not_asked_leaves_the_case_unscored() -> None:

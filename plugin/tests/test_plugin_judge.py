@@ -33,7 +33,7 @@ async def plain(messages, session):
 async def own(messages, session):
     return Answer("It is blue [1].", PASSAGES, usage=(Usage("gpt-4.1-2025-04-14", 100, 0, 10),))
 """
-GOLD = [
+GOLD: list[dict[str, Any]] = [
     {
         "id": "s1",
         "type": "summary",
@@ -78,10 +78,10 @@ def verdict(request: Mapping[str, Any]) -> str:
         ]
         return json.dumps({"verdicts": items})
     if "formality" in asked:
-        score = {"rationale": "Sober.", "score": 4}
+        score: dict[str, Any] = {"rationale": "Sober.", "score": 4}
         return json.dumps({"formality": score, "caution": score | {"score": 3}})
     if "points" in asked:
-        points = [
+        points: list[dict[str, Any]] = [
             {"point": 1, "quotation": "red", "rationale": "There.", "label": "present"},
             {"point": 2, "quotation": None, "rationale": "Not there.", "label": "absent"},
         ]

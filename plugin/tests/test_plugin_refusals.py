@@ -47,7 +47,11 @@ def test_faulty_gold_is_refused_with_every_fault(project: Project, ways: list[st
         (["-n2"], "nowhere:answer", "nowhere:answer cannot be imported: No module named 'nowhere'"),
         ([], "nowhere:answer", "nowhere:answer cannot be imported: No module named 'nowhere'"),
         ([], "app:nobody", "app:nobody cannot be imported: module 'app' has no attribute 'nobody'"),
-        ([], "broken:answer", "broken:answer cannot be imported: RuntimeError: no licence (broken.py:1)"),
+        (
+            [],
+            "broken:answer",
+            "broken:answer cannot be imported: RuntimeError: no licence (broken.py:1)",
+        ),
         ([], "app:FAULTS", "builtins:dict has no method `ask(messages, session)`"),
     ],
 )

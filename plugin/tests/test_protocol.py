@@ -130,7 +130,7 @@ INVALID: list[tuple[Callable[[], object], str]] = [
     (lambda: Answer("x", (Passage("c1", "t"), Passage(" ", "t"))), "passages.1.id: is empty"),
     (lambda: Answer("x", (Passage(5, "t"),)), "passages.0.id: Input should be a valid string"),  # type: ignore[arg-type]
     (lambda: Answer("x", (Passage("c", "t", math.nan),)), "passages.0.score: "),
-    (lambda: Answer("x", broken()), "passages.2: Error iterating over object"),  # type: ignore[arg-type]
+    (lambda: Answer("x", broken()), "passages: is a generator, not a list or tuple"),  # type: ignore[arg-type]
     (
         lambda: Answer("x", (Passage("c", "t", None, {"more": Lazy()}),)),
         "passages.0.metadata cannot be read: KeyError: 'connection closed'",

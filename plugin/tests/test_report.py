@@ -164,7 +164,10 @@ def _scores(case: Case, system: str, n: int) -> Iterator[ScoreRow]:
     yield ScoreRow(case.id, system, "CostPerQuery", 0.001 * (n + 1), "one call")
     if system == "plain":
         for name in ("FilterExactMatch", "SilentFailure"):
-            yield ScoreRow(case.id, system, name, None, "infers none", "not_applicable")
+            yield ScoreRow(
+                case.id, system, name, None, "reported none", "no_filters",
+                detail={"if_none_inferred": 0.0},
+            )  # fmt: skip
     else:
         yield ScoreRow(case.id, system, "FilterExactMatch", float(n % 2), "compared")
         detail = {"observed": "failed_silently", "contradicted": n == 3} if n == 3 else {}
@@ -815,3 +818,46 @@ def test_columns_align_by_display_width_and_titles_give_way() -> None:
             assert title.endswith("  ")
         assert max(map(display_width, lines)) <= width
     assert "…" in table_lines(report, width=90)[1]
+
+
+def test_a_system_without_filters_is_not_applicable_whatever_it_fails_on() -> None:
+    rows = sample()
+    rows.scores = [
+        replace(row, value=0.0, reason="system_error")
+        if (row.case_id, row.system, row.measure) == ("q1", "plain", "FilterExactMatch")
+        else row
+        for row in rows.scores
+    ]
+    exact: Any = entry(rows.report(), "FilterExactMatch")["baseline"]
+    assert (exact["estimate"], exact["unscored"]) == (None, {"not_applicable": 6})
+
+
+def test_filters_left_out_here_and_there_are_filters_not_inferred() -> None:
+    """Else a system could drop its misses from the mean by reporting nothing."""
+    rows = sample()
+    own = [r for r in rows.scores if (r.system, r.measure) == ("assistant", "FilterExactMatch")]
+    left_out = {row.case_id for row in own[2:]}
+    rows.scores = [
+        replace(row, value=None, reason="no_filters", detail={"if_none_inferred": 0.0})
+        if row in own and row.case_id in left_out
+        else row
+        for row in rows.scores
+    ]
+    exact: Any = entry(rows.report(), "FilterExactMatch")["system"]
+    assert (exact["n"], exact["unscored"]) == (6, {})
+    assert exact["estimate"] == pytest.approx(sum(row.value or 0 for row in own[:2]) / 6)
+
+
+def test_a_broken_baseline_makes_no_system_look_better() -> None:
+    rows = sample()
+    before: Any = entry(rows.report(), "Recall@5")
+    rows.scores = [
+        replace(row, value=0.0, reason="system_error")
+        if (row.case_id, row.system, row.measure) == ("q0", "plain", "Recall@5")
+        else row
+        for row in rows.scores
+    ]
+    after: Any = entry(rows.report(), "Recall@5")
+    assert after["delta"]["pairs"] == before["delta"]["pairs"] - 1
+    assert after["baseline"]["estimate"] <= before["baseline"]["estimate"]
+    assert any(line.endswith("6 (5 pairs)") for line in table_lines(rows.report(), width=120))

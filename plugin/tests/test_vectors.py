@@ -134,8 +134,8 @@ def test_a_pack_brings_vectors_that_need_not_be_computed(tmp_path: Path) -> None
     found = cache.all_of("m")
     cache.close()
     assert found.keys() == vectors.keys()
-    assert found[first].tolist() == [1.0] * 8  # what was there stays
-    for key in vectors.keys() - {first}:
+    # What was embedded live before gives way: with the pack everybody ranks alike.
+    for key in vectors:
         np.testing.assert_allclose(found[key], vectors[key], atol=2e-3)
 
 

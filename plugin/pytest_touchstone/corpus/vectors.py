@@ -100,13 +100,21 @@ class VectorCache:
             connection.execute(statement, rows)
 
     def include(self, pack: Path) -> None:
-        """Add the vectors of a pack that are not there yet; see :func:`write_pack`.
+        """Take over the vectors of a pack; see :func:`write_pack`.
+
+        They replace what was there: everybody who has the pack has to get the same ranking,
+        whatever was embedded before.
 
         :raises VectorCacheError: where the pack cannot be read.
         """
         identity, vectors = read_pack(pack)
         there = self.get(list(vectors))
-        self.put(identity, {key: v for key, v in vectors.items() if key not in there})
+        differing = {
+            key: vector
+            for key, vector in vectors.items()
+            if key not in there or there[key].tobytes() != vector.tobytes()
+        }
+        self._replace(identity, differing)
 
     def all_of(self, identity: str) -> dict[str, Vectors]:
         """Every vector of one model, by key."""
@@ -117,6 +125,17 @@ class VectorCache:
         with self._explained(), self._engine.connect() as connection:
             keys = list(connection.execute(query).scalars())
         return self.get(keys)
+
+    def _replace(self, identity: str, vectors: Mapping[str, Vectors]) -> None:
+        from sqlalchemy.dialects.sqlite import insert
+
+        rows = [_row(identity, key, vector) for key, vector in vectors.items()]
+        if not rows:
+            return
+        statement = insert(_table())
+        new = {name: statement.excluded[name] for name in ("model", "digest", "vector")}
+        with self._explained(), self._engine.begin() as connection:
+            connection.execute(statement.on_conflict_do_update(["key"], set_=new), rows)
 
     def close(self) -> None:
         """Close the connections to the file."""

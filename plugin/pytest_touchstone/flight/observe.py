@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_touchstone.flight.lane import Lane, SystemFailed
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure, Need
+from pytest_touchstone.redact import everywhere
 from pytest_touchstone.storable import storable
 from pytest_touchstone.systems.protocol import Session, as_answer, as_retrieval
 from pytest_touchstone.trace import (
@@ -52,11 +53,13 @@ class Observer:
         Where it fails, the measures read why.
     :param price: US dollars of an answer's usage, or ``None`` and the reason.
     :param redact: takes secrets out of a fault's message.
+    :param mask: takes known secrets out of what a system says, which may echo one.
     """
 
     count: Count
     price: Price
     redact: Callable[[str], str]
+    mask: Callable[[str], str] = str
 
     async def observe(self, work: Work, lane: Lane) -> Observation:
         """Ask the turns that are needed, oldest first, in one session."""
@@ -109,12 +112,21 @@ class Observer:
         except SystemFailed as error:
             fault = SystemFault(error.fault.kind, self._readable(error.fault.message))
         duration = (time.perf_counter() - start) * 1000
+        if answer is not None:
+            answer = self._masked(answer)
         if answer is not None and not retrieve_only and not answer.text.strip():
             fault = SystemFault("empty_answer", "the answer's text is empty")
         cost, reason = (None, None)
         if answer is not None:
             cost, reason = self.price(answer.usage)
         return Turn(index, question, answer, fault, retrieve_only, duration, cost, reason)
+
+    def _masked(self, answer: Answer) -> Answer:
+        passages = (
+            replace(p, text=self.mask(p.text), metadata=everywhere(self.mask, dict(p.metadata)))
+            for p in answer.passages
+        )
+        return replace(answer, text=self.mask(answer.text), passages=tuple(passages))
 
     async def _facts(self, work: Work, last: Turn) -> Facts:
         gold = work.case.filters

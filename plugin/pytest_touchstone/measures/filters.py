@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure, Need, answered
-from pytest_touchstone.score import NOT_APPLICABLE, NOT_ASKED, Score, unscored
+from pytest_touchstone.score import NO_FILTERS, NOT_APPLICABLE, NOT_ASKED, Score, unscored
 from pytest_touchstone.trace import Filters, Observation, Turn
 
 Value = tuple[str, str | float | bool]
@@ -28,7 +28,6 @@ Pairs = frozenset[tuple[str, Value]]
 """(field, value) pairs."""
 
 _LONGEST_FIELD = 200  # characters, so that every measure's name is short enough to be read back
-_INFERS_NONE = "the system infers no filters"
 
 
 def alternatives(value: object) -> frozenset[Value]:
@@ -106,7 +105,7 @@ class FilterMeasure(Measure):
         if case.filters is None:
             return unscored(NOT_APPLICABLE, "the gold question's filters are not labelled")
         if found is None:
-            return unscored(NOT_APPLICABLE, _INFERS_NONE)
+            return _no_filters(self.value(pairs(case.filters, self.field), frozenset()))
         wanted_pairs, found_pairs = pairs(case.filters, self.field), pairs(found, self.field)
         if self.field is not None and not wanted_pairs and not found_pairs:
             return unscored(NOT_APPLICABLE, f"neither side filters by {_argument(self.field)}")
@@ -121,6 +120,12 @@ class FilterMeasure(Measure):
                 "found": as_json(found, self.field),
             },
         )
+
+    def score(self, case: Case, seen: Observation) -> Score:
+        """See :meth:`Measure.score`; a failed system says nothing of a field that gold lacks."""
+        if self.field and seen.last.error and not pairs(case.filters or {}, self.field):
+            return unscored(NOT_APPLICABLE, f"gold does not filter by {_argument(self.field)}")
+        return super().score(case, seen)
 
     undefined: ClassVar[str] = ""
     """Why there is no number, for a share whose denominator can be 0."""
@@ -219,6 +224,11 @@ class JointGoalAccuracyMeasure(Measure):
         return Score(right / len(verdicts), why, detail={"turns": verdicts})
 
 
+def _no_filters(value: float | None) -> Score:
+    """No filters were reported; ``value`` is the score if that means that none were inferred."""
+    return unscored(NO_FILTERS, "the system reported no filters", if_none_inferred=value)
+
+
 def labelled_turns(case: Case) -> dict[int, Filters]:
     """0-based index of each user turn whose filters are labelled, to those filters, in order."""
     said = [message for message in case.history if message.role == "user"]
@@ -237,7 +247,7 @@ def turn_verdicts(case: Case, seen: Observation) -> list[dict[str, Any]] | Score
         return unscored(NOT_ASKED, f"labelled turn {missing[0] + 1} was not asked")
     asked = [turns[index] for index in labelled]
     if all(turn.answer is not None and turn.answer.filters is None for turn in asked):
-        return unscored(NOT_APPLICABLE, _INFERS_NONE)
+        return _no_filters(sum(not filters for filters in labelled.values()) / len(labelled))
     return [_turn_verdict(labelled[turn.index], turn) for turn in asked]
 
 

@@ -12,7 +12,7 @@ from pytest_touchstone.estimate import usable
 from pytest_touchstone.gold import Case
 from pytest_touchstone.report.model import MeasureInfo, ReportError, Roles
 from pytest_touchstone.report.rows import CaseRow, PlanRow, QuestionRow, RunRecord, ScoreRow
-from pytest_touchstone.score import NOT_APPLICABLE, SYSTEM_ERROR
+from pytest_touchstone.score import NO_FILTERS, NOT_APPLICABLE, SYSTEM_ERROR
 
 NOT_RUN = "not_run"
 """Planned, but the run ended before it was scored."""
@@ -106,28 +106,43 @@ def index_rows(
         measures=_measures(run, {name for names in planned.values() for name in names}),
         units=units,
         turns={unit: tuple(turns.get(unit, ())) for unit in units},
-        scored=_na_despite_errors({key: row for key, row in scored.items() if key[0] in units}),
+        scored=_with_filters_settled({key: row for key, row in scored.items() if key[0] in units}),
     )
 
 
-def _na_despite_errors(
+def _with_filters_settled(
     scored: Mapping[tuple[Unit, str], ScoreRow],
 ) -> dict[tuple[Unit, str], ScoreRow]:
-    """The scores, with no worst value where the measure says nothing about the system at all.
+    """The scores, with it settled whether a system infers filters at all.
 
-    A system that infers no filters is ``n/a`` on every case that it answers; one that it fails
-    on must not turn that into a mean of 0 over a single case.
+    One that never reports any is ``n/a`` on filter measures, also where it failed: an error must
+    not turn that into a mean of 0 over a single case.  One that reports some here and none there
+    inferred none there.
     """
-    says: dict[tuple[str, str], set[str | None]] = defaultdict(set)
-    for (unit, measure), row in scored.items():
-        says[unit.system, measure].add(row.reason)
-    silent = {cell for cell, reasons in says.items() if reasons == {NOT_APPLICABLE, SYSTEM_ERROR}}
+    silent = {(u.system, m) for (u, m), row in scored.items() if row.reason == NO_FILTERS}
+    reporting = {
+        unit.system
+        for (unit, measure), row in scored.items()
+        if (unit.system, measure) in silent and row.value is not None and row.reason is None
+    }
     return {
-        (unit, measure): replace(row, value=None, reason=NOT_APPLICABLE)
+        (unit, measure): _settled(row, unit.system in reporting)
         if (unit.system, measure) in silent
         else row
         for (unit, measure), row in scored.items()
     }
+
+
+def _settled(row: ScoreRow, reports: bool) -> ScoreRow:
+    if row.reason == NO_FILTERS and reports:
+        value = row.detail.get("if_none_inferred")
+        why = f"{row.why} here, which it does elsewhere: none were inferred"
+        return replace(
+            row, value=value, reason=None if value is not None else NOT_APPLICABLE, why=why
+        )
+    if row.reason in (NO_FILTERS, SYSTEM_ERROR) and not reports:
+        return replace(row, value=None, reason=NOT_APPLICABLE)
+    return row
 
 
 def json_data(value: Any) -> Any:

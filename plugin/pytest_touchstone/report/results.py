@@ -11,6 +11,7 @@ from pytest_touchstone.gold import CaseType
 from pytest_touchstone.report.index import Index
 from pytest_touchstone.report.model import Delta, MeasureEntry, MeasureInfo, Result
 from pytest_touchstone.report.rows import ScoreRow
+from pytest_touchstone.score import SYSTEM_ERROR
 
 _TYPES: tuple[str, ...] = get_args(CaseType)
 _DELTA = "delta"
@@ -44,10 +45,20 @@ def measure_entries(index: Index, resampling: Resampling) -> list[MeasureEntry]:
         for system in index.systems:
             cell = _Cell(info["measure"], system)
             if cell != baseline and {cell, baseline} <= questions.keys():
-                delta = differences(values[cell], values[baseline])
+                delta = differences(values[cell], _answered(values[baseline], questions[baseline]))
                 values[cell._replace(part=_DELTA)] = delta
     estimates = dict(zip(values, resampling.means(values.values()), strict=True))
     return [_entry(index, info, questions, estimates) for info in index.measures]
+
+
+def _answered(values: Mapping[str, float], questions: Sequence[_Question]) -> dict[str, float]:
+    """The baseline's values without those it got for failing.
+
+    The worst value lowers its mean, but a pair with it would let a broken baseline make any
+    system look better.
+    """
+    failed = {q.case for q in questions if any(row.reason == SYSTEM_ERROR for row in q.scores)}
+    return {case: value for case, value in values.items() if case not in failed}
 
 
 def _questions(index: Index) -> dict[_Cell, list[_Question]]:

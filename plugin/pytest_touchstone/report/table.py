@@ -51,7 +51,7 @@ def _score_rows(report: Report) -> Iterator[list[str]]:
         row = [entry["title"], _score(entry["system"], decimals, interval=True)]
         if compared:
             row += [_score(entry["baseline"], decimals), _delta(entry, decimals)]
-        yield [*row, _count(entry["system"])]
+        yield [*row, _count(entry["system"], entry["delta"])]
 
 
 def _step_rows(report: Report) -> Iterator[list[str]]:
@@ -94,11 +94,15 @@ def _unscored(result: Result | None) -> dict[str, int]:
     return {reason: count for reason, count in reasons.items() if reason != NOT_APPLICABLE}
 
 
-def _count(result: Result | None) -> str:
+def _count(result: Result | None, delta: Delta | None) -> str:
+    """Questions that the mean is over; what is missing, and how many pairs where they are fewer."""
     if result is None:
         return _NOTHING
     missing = sum(_unscored(result).values())
-    return f"{result['n']} (+{missing} unscored)" if missing else str(result["n"])
+    notes = [f"+{missing} unscored"] if missing else []
+    if delta is not None and delta["pairs"] != result["n"]:
+        notes.append(_plural(delta["pairs"], "pair"))
+    return f"{result['n']} ({', '.join(notes)})" if notes else str(result["n"])
 
 
 def _decimals(entry: MeasureEntry) -> int:

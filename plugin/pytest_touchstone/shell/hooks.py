@@ -48,7 +48,7 @@ def register(config: pytest.Config, default_settings: str) -> None:
             file, overrides={name: value for name, value in options.items() if value is not None}
         )
     except SettingsError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(redactor(os.environ, ())(str(error))) from None
     if (output := _output(config)) and (fault := output_fault(output)):
         raise pytest.UsageError(f"--touchstone-output: {fault}")
     # Systems are named by import path.  `python -m pytest` alone finds those of the project; last,

@@ -186,8 +186,14 @@ class Finished:
         target = output if is_file else _reserved(output / name)
         # Never half a report, whatever happens while it is written.
         partial = target.with_name(f".{target.name}.{os.getpid()}")
-        partial.write_text(text, "utf-8")
-        partial.replace(target)
+        try:
+            partial.write_text(text, "utf-8")
+            partial.replace(target)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            if not is_file:
+                target.unlink(missing_ok=True)
+            raise
         return target
 
 

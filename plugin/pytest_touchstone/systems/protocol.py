@@ -7,7 +7,7 @@ only retrieval is measured, so that no generation is paid for.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import starmap
@@ -81,6 +81,7 @@ def as_retrieval(returned: object) -> Retrieval:
 def _checked(form: type[Returned], returned: object) -> Returned:
     from pydantic import ValidationError
 
+    _refuse_lazy(returned)
     try:
         value: Returned = _adapters()[form].validate_python(returned)
     except ValidationError as error:
@@ -101,6 +102,17 @@ def _checked(form: type[Returned], returned: object) -> Returned:
         text=storable(value.text),
         citations=None if value.citations is None else tuple(map(storable, value.citations)),
     )
+
+
+def _refuse_lazy(returned: object) -> None:
+    """What is made while it is read may take for ever, and no deadline would hold it."""
+    found: object
+    if isinstance(returned, Mapping):
+        found = returned.get("passages", ())
+    else:
+        found = getattr(returned, "passages", ())
+    if not isinstance(found, list | tuple):
+        raise InvalidAnswer(f"passages: is a {type(found).__name__}, not a list or tuple")
 
 
 def _passage(rank: int, passage: Passage) -> Passage:
