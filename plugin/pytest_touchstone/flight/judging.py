@@ -23,18 +23,17 @@ from pytest_touchstone.judge.tasks import (
     ToneTask,
 )
 from pytest_touchstone.measures.base import JUDGEMENTS, Judgement
+from pytest_touchstone.measures.paragraphs import COHERENCE_DEPTH, RELEVANCE_DEPTH
 from pytest_touchstone.paragraphs import paragraphs
 from pytest_touchstone.trace import Answer, Observation
 from pytest_touchstone.verdicts import NoVerdict
 
 V = TypeVar("V")
-FIRST_FOR_COHERENCE = 10
-FIRST_FOR_RELEVANCE = 5
 
 CALLS: Mapping[Judgement, int] = {
     "claims": 2,
     "relevance": 1,
-    "coherence": FIRST_FOR_COHERENCE,
+    "coherence": COHERENCE_DEPTH,
     "coverage": 1,
     "tone": 1,
     "support": 1,
@@ -80,10 +79,10 @@ class Judging:
             case "claims":
                 return await self._claims(case, answer, passages)
             case "coherence":
-                tasks = (CoherenceTask(text) for text in passages[:FIRST_FOR_COHERENCE])
+                tasks = (CoherenceTask(text) for text in passages[:COHERENCE_DEPTH])
                 return tuple(await asyncio.gather(*(self._ask(task) for task in tasks)))
             case "relevance":
-                return await self._ask(RelevanceTask(case.question, passages[:FIRST_FOR_RELEVANCE]))
+                return await self._ask(RelevanceTask(case.question, passages[:RELEVANCE_DEPTH]))
             case "coverage":
                 return await self._ask(CoverageTask(case.key_points, answer.text))
             case "tone":

@@ -19,7 +19,17 @@ NOT_RUN = "not_run"
 NOT_FINITE = "not_finite"
 """A stored value that is no number to reckon with."""
 
-_DIMENSIONS = ("retrieval", "filters", "relaxation", "cost")
+_DIMENSIONS = (
+    "retrieval",
+    "paragraphs",
+    "filters",
+    "relaxation",
+    "faithfulness",
+    "summarisation",
+    "tone",
+    "multi_turn",
+    "cost",
+)
 
 Row = TypeVar("Row")
 
