@@ -4,45 +4,41 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pytest_touchstone.corpus.collection import Corpus, CorpusError, open_corpus
-from pytest_touchstone.corpus.embedder import CachedEmbedder, Embedder, open_embedder
-from pytest_touchstone.corpus.vectors import VectorCache
-from pytest_touchstone.flight.endpoint import Endpoint
+from pytest_touchstone.corpus.collection import Corpus
 from pytest_touchstone.flight.flight import Flight, Scores
-from pytest_touchstone.flight.judge_calls import Cost, JudgeCalls
-from pytest_touchstone.flight.judging import CALLS, Judging, judgements
 from pytest_touchstone.flight.lane import Lane
-from pytest_touchstone.flight.observe import Count, Observer, Work
-from pytest_touchstone.flight.shared import SharedCalls
+from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
-from pytest_touchstone.judge.llm import ALL_PROMPTS, LLMJudge
-from pytest_touchstone.llm.chat import Chat, open_chat
 from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.measures.base import Measure
+from pytest_touchstone.opening import (
+    Progress,
+    completer,
+    counter,
+    expected_judging,
+    noting_prices,
+    open_collection,
+    open_generator,
+    open_judging,
+    refusing_the_judge,
+)
 from pytest_touchstone.redact import everywhere, masker, redactor
 from pytest_touchstone.report import Report, RunConfig, build_report
 from pytest_touchstone.report.rows import PlanRow
 from pytest_touchstone.score import Score
-from pytest_touchstone.settings import EXTRACTIVE, Settings, same_model
+from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan, run_config
-from pytest_touchstone.store.calls import CallStore
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.rows import read_run
 from pytest_touchstone.store.run import RunStart, RunStore, now
-from pytest_touchstone.systems.loading import Complete, Resources, load_systems, shipped_prompt
-from pytest_touchstone.trace import Filters, Usage
-from pytest_touchstone.unusable import Unusable
+from pytest_touchstone.systems.loading import Resources, load_systems
 
-# A call's usual length, for the expectation alone; what was paid stands in the report.
-_TOKENS_IN, _TOKENS_OUT = 2000, 400
-Progress = Callable[[int, int], None]
 Hooked = Callable[[Resources], Mapping[str, object]]
 
 
@@ -63,10 +59,6 @@ class Process:
 def new_process() -> Process:
     """A run of its own."""
     return Process(uuid.uuid4().hex, now())
-
-
-class SameModel(Unusable):
-    """A judge would judge its own answers."""
 
 
 class Run:
@@ -143,11 +135,11 @@ def open_run(
     with ExitStack() as opened:
         threads = DaemonThreads("touchstone-resources")
         opened.callback(threads.close)
-        embedder, corpus = _open_corpus(settings, progress, opened, process.workers)
+        embedder, corpus = open_collection(settings, progress, opened, process.workers)
         if corpus is not None:
             check_against(corpus, plan.gold, settings)
-        chat = _open_chat(settings)
-        resources = Resources(corpus, _complete(chat, settings, process.workers), threads.run)
+        chat = open_generator(settings)
+        resources = Resources(corpus, completer(chat, settings, process.workers), threads.run)
         roles = settings.roles
         systems = load_systems(roles, settings, hooked(resources), resources)
         store = Store(settings.store_url)
@@ -169,14 +161,16 @@ def open_run(
         for name, lane in lanes.items():
             if lane.notice:
                 run.note("notice", name, lane.notice)
-        prices = _noting(Prices(settings.prices, settings.provider), run)
-        judging, judge_closers = _open_judging(settings, store, run, threads, prices, process)
+        prices = noting_prices(Prices(settings.prices, settings.provider), run)
+        judging, judge_closers = open_judging(
+            settings, store, run, threads, prices, process.workers
+        )
         flight = Flight(
             works,
             lanes,
             Observer(
-                count=_counter(corpus, threads),
-                price=_not_the_judge(prices, settings),
+                count=counter(corpus, threads),
+                price=refusing_the_judge(prices, settings),
                 redact=redact,
                 mask=masker(os.environ, settings.secrets()),
             ),
@@ -198,21 +192,6 @@ def _start(process: Process, config: RunConfig) -> RunStart:
         dataset_path=config["dataset"]["path"],
         dataset_sha256=config["dataset"]["sha256"],
         commit_sha=config["commit"],
-    )
-
-
-def expected_judging(works: Sequence[Work], settings: Settings) -> str | None:
-    """What judging is expected to cost, in one line, or ``None`` where nothing is judged."""
-    calls = sum(CALLS[judgement] for work in works for judgement in judgements(work))
-    if settings.judge is None or not calls:
-        return None
-    model = settings.judge.model
-    usage = Usage(model, calls * _TOKENS_IN, 0, calls * _TOKENS_OUT)
-    usd, _ = Prices(settings.prices, settings.provider).cost([usage])
-    cost = "of unknown price" if usd is None else f"about {usd:.2f} USD"
-    return (
-        f"judging: at most {calls} calls to {model}, {cost} at {_TOKENS_IN} tokens in and"
-        f" {_TOKENS_OUT} out a call; what was judged before costs nothing"
     )
 
 
@@ -269,118 +248,9 @@ def check_against(corpus: Corpus, gold: GoldSet, settings: Settings) -> None:
         raise GoldError(sorted(faults, key=lambda fault: (fault.line or 0, fault.message)))
 
 
-def _open_corpus(
-    settings: Settings, progress: Progress, opened: ExitStack, workers: int
-) -> tuple[Embedder | None, Corpus | None]:
-    if settings.corpus is None:
-        return None, None
-    if workers > 1 and settings.corpus.is_folder:
-        raise CorpusError(
-            f"corpus.location {settings.corpus.location}: a folder can be opened by one process at"
-            " a time; run without -n, or use `:memory:` or a server"
-        )
-    cache = VectorCache(settings.reports / "vectors.sqlite")
-    opened.callback(cache.close)
-    if settings.embedder.vectors is not None:
-        cache.include(settings.embedder.vectors)
-    embedder = CachedEmbedder(open_embedder(settings.embedder), cache, progress=progress)
-    corpus = open_corpus(settings.corpus, embedder)
-    opened.callback(corpus.close)
-    return embedder, corpus
-
-
 def _chunk_ids(gold: GoldSet) -> set[str]:
     """Every chunk that some gold question names."""
     return {i for case in gold.cases for chunk in case.gold_chunks for i in chunk.ids}
-
-
-def _open_chat(settings: Settings) -> Chat | None:
-    generator = settings.generator
-    if generator.effective_model == EXTRACTIVE:
-        return None
-    return open_chat(generator)
-
-
-def _complete(chat: Chat | None, settings: Settings, workers: int) -> Complete | None:
-    if chat is None:
-        return None
-    generator = settings.generator
-    endpoint = Endpoint(
-        limit=max(1, generator.concurrency // workers),
-        tries=generator.tries,
-        timeout=generator.deadline,
-    )
-    return lambda messages: endpoint.call(lambda: chat.complete(messages))
-
-
-def _open_judging(
-    settings: Settings,
-    store: Store,
-    run: RunStore,
-    threads: DaemonThreads,
-    cost: Cost,
-    process: Process,
-) -> tuple[Judging | None, tuple[Callable[[], Awaitable[None]], ...]]:
-    """The judge with its calls, and what to close on the loop at the end."""
-    judge = settings.judge
-    if judge is None:
-        return None, ()
-    key = judge.api_key.get_secret_value() if judge.api_key else None
-    chat = Chat(judge.model, url=judge.url, api_key=key, timeout=judge.timeout)
-    endpoint = Endpoint(
-        limit=max(1, judge.concurrency // process.workers),
-        tries=judge.tries,
-        timeout=judge.deadline,
-    )
-    shared = SharedCalls(CallStore(store, run.owner, "judge"), endpoint, threads)
-    calls = JudgeCalls(chat, settings.judge_server, shared, run, cost)
-
-    async def note_hits() -> None:
-        calls.note_hits()
-
-    prompts = {name: shipped_prompt(name) for name in ALL_PROMPTS}
-    return Judging(LLMJudge(calls.ask, prompts), judge.model), (note_hits, chat.aclose)
-
-
-def _not_the_judge(cost: Cost, settings: Settings) -> Cost:
-    """Prices that refuse the judge's own model among the calls of a system."""
-    judge = settings.judge
-    if judge is None or judge.allow_same_model:
-        return cost
-
-    def checked(usage: Sequence[Usage] | None) -> tuple[float | None, str | None]:
-        for call in usage or ():
-            if same_model(call.model, judge.model):
-                raise SameModel(
-                    f"a system answered with {call.model}, which is the judge's model: a judge"
-                    " favours its own answers. Name another `judge.model`, or set"
-                    " `judge.allow_same_model`"
-                )
-        return cost(usage)
-
-    return checked
-
-
-def _counter(corpus: Corpus | None, threads: DaemonThreads) -> Count:
-    async def count(filters: Filters) -> int | None:
-        return None if corpus is None else await threads.run(corpus.count, filters)
-
-    return count
-
-
-def _noting(prices: Prices, run: RunStore) -> Callable[..., tuple[float | None, str | None]]:
-    """Prices that leave a note in the run, once per model, of what they charged."""
-    noted: set[str] = set()
-
-    def cost(usage: Any) -> tuple[float | None, str | None]:
-        result = prices.cost(usage)
-        for entry in prices.used():
-            if entry["model"] not in noted:
-                noted.add(entry["model"])
-                run.note("price", entry["model"], entry)
-        return result
-
-    return cost
 
 
 def _works(plan: Plan, systems: Sequence[str], settings: Settings) -> list[Work]:

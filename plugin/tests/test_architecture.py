@@ -15,8 +15,8 @@ PURE = {
     "score", "storable", "tokens", "trace", "unusable", "verdicts",
 }  # fmt: skip
 EFFECTS = {
-    "corpus", "dataset", "flight", "judge", "llm", "provenance", "redact", "run", "settings",
-    "settings_file", "shipped", "snapshot", "store", "systems",
+    "corpus", "dataset", "flight", "judge", "llm", "opening", "provenance", "redact", "run",
+    "settings", "settings_file", "shipped", "snapshot", "store", "systems",
 }  # fmt: skip
 SHELL = {"shell"}
 TOUCHES_THE_WORLD = {

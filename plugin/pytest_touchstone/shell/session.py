@@ -17,9 +17,10 @@ from pytest_touchstone.dataset import read_gold
 from pytest_touchstone.floors import CaseScores
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.measures.base import Measure
+from pytest_touchstone.opening import Progress
 from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import Report, report_name, to_json
-from pytest_touchstone.run import Hooked, Process, Progress, Run, finish_run, open_run
+from pytest_touchstone.run import Hooked, Process, Run, finish_run, open_run
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan
 from pytest_touchstone.store.engine import Store, StoreError
