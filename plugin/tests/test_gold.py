@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_touchstone import gold
 from pytest_touchstone.gold import (
     CASE_TYPES,
     Case,
@@ -22,6 +21,7 @@ from pytest_touchstone.gold import (
     GoldSet,
     case_to_json,
     parse_gold,
+    reading,
 )
 
 
@@ -127,7 +127,7 @@ def test_unicode_line_separators_within_a_text_end_no_line() -> None:
 
 def test_every_field_of_a_case_has_a_reader() -> None:
     fields = [field.name for field in dataclasses.fields(Case) if field.name != "line"]
-    assert sorted(gold._READERS) == sorted(fields)
+    assert sorted(reading._READERS) == sorted(fields)
 
 
 FIELD_FAULTS: list[tuple[dict[str, Any], str, str]] = [
@@ -426,7 +426,7 @@ any_json = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
-known_names = st.sampled_from([*gold._READERS, "role", "content", "grade", "equivalents"])
+known_names = st.sampled_from([*reading._READERS, "role", "content", "grade", "equivalents"])
 near_misses = st.dictionaries(
     known_names,
     any_json
