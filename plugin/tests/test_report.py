@@ -398,7 +398,7 @@ def test_a_measure_of_a_user_is_described_by_the_config_alone() -> None:
         {
             "measure": "Politeness",
             "title": "Politeness of tone",
-            "dimension": "tone",
+            "dimension": "manners",
             "unit": "",
             "range": [1.0, 5.0],
             "higher_is_better": True,
