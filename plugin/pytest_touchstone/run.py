@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_touchstone.corpus.collection import Corpus
-from pytest_touchstone.flight.flight import Flight, Scores
+from pytest_touchstone.flight.flight import Flight, People, Scores
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.threads import DaemonThreads
@@ -121,12 +121,14 @@ def open_run(
     *,
     root: Path,
     hooked: Hooked,
+    people: People,
     progress: Progress,
 ) -> Run:
     """Open everything that the plan needs, check it, and put the plan in flight.
 
     :param root: the project's folder, whose commit the report names.
     :param hooked: systems that the hook names, given what they may use.
+    :param people: what people said of answers.
     :param progress: told of texts embedded so far and in all, while the first run embeds.
     :raises GoldError: where gold questions and collection contradict each other.
     :raises CorpusError, EmbedderError, VectorCacheError, ChatError, SystemNotFound, StoreError:
@@ -177,6 +179,7 @@ def open_run(
             run,
             patience=settings.patience,
             judging=judging,
+            people=people,
             closers=(*judge_closers, *(() if chat is None else (chat.aclose,))),
         )
         flight.start()

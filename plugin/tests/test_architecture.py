@@ -11,8 +11,8 @@ import pytest_touchstone
 
 PACKAGE = Path(pytest_touchstone.__file__).parent
 PURE = {
-    "estimate", "floors", "gold", "measures", "nearest", "paragraphs", "report", "rouge",
-    "score", "storable", "tokens", "trace", "unusable", "verdicts",
+    "annotations", "estimate", "floors", "gold", "measures", "nearest", "paragraphs", "report",
+    "rouge", "score", "storable", "tokens", "trace", "unusable", "verdicts",
 }  # fmt: skip
 EFFECTS = {
     "corpus", "dataset", "flight", "judge", "llm", "opening", "provenance", "redact", "run",

@@ -13,6 +13,8 @@ from projects import Project
 from servers.loopback import Reply
 from servers.openai import OpenAIServer, completion
 
+from pytest_touchstone.annotations import answer_digest
+
 APP = """
 from pytest_touchstone import Answer, Passage, Usage
 
@@ -230,3 +232,21 @@ def test_a_model_does_not_judge_itself(judged: Project) -> None:
         judge(judged, server, allow_same_model=True)
         assert judged.run("--touchstone-system=own", "-q").ret == 0
         assert judged.report()["snapshot"]["models"]["judge"]["same_model_allowed"] is True
+
+
+def test_people_are_believed_before_the_judge(judged: Project) -> None:
+    said = {"case": "s1", "measure": "Faithfulness", "annotator": "ann", "value": 0.25}
+    line = said | {"answer_sha256": answer_digest("The bridge is red [1].")}
+    judged.write("evaluation/annotations.jsonl", json.dumps(line) + "\n")
+    with OpenAIServer(verdict) as server:
+        judge(judged, server)
+        assert judged.run("-q").ret == 0
+    assert scores(judged)["s1 Faithfulness"] == 0.25
+    assert scores(judged, "plain")["s1 Faithfulness"] == 0  # another answer, so the judge's word
+    entry = next(m for m in judged.report()["measures"] if m["measure"] == "Faithfulness")
+    assert entry["system"]["origin"] == {"human": 1, "judge": 1}
+
+    judged.write("evaluation/annotations.jsonl", '{"case": "s1"}\n')
+    ended = judged.spawn("-n2")
+    assert ended.code == 4
+    assert "annotations.jsonl:1: must have exactly the fields" in ended.text

@@ -47,6 +47,10 @@ _MOST_AWAITING_JUDGEMENT = 64
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
 
 
+People = Callable[[str, str, str], Score | None]
+"""Case, measure and answer to what people said of it."""
+
+
 class FlightError(Exception):
     """The flight cannot go on: the store failed, the loop is blocked, patience ran out."""
 
@@ -75,6 +79,7 @@ class Flight:
     :param run: the run in the store; ``begin`` was called.
     :param patience: seconds that :meth:`scores` waits at most.
     :param judging: puts what was seen to a judge, where there is one.
+    :param people: what people said of a measure of a case's answer, which beats any judge.
     :param closers: what to close on the loop when everything is done (clients live on it).
     """
 
@@ -87,12 +92,14 @@ class Flight:
         *,
         patience: float,
         judging: Judging | None = None,
+        people: People | None = None,
         closers: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
         self._observer = observer
         self._run = run
         self._patience = patience
         self._judging = judging
+        self._people = people
         self._backlog = asyncio.Semaphore(_MOST_AWAITING_JUDGEMENT)
         self._finishing: set[asyncio.Task[None]] = set()
         self._closers = closers
@@ -284,7 +291,7 @@ class Flight:
     async def _finish(self, unit: Unit, work: Work, seen: Observation) -> None:
         """Measure and store what was seen."""
         engine = self._judging.engine if self._judging else ""
-        scores = {m.name: _measured(m, work, seen, engine) for m in work.measures}
+        scores = {m.name: self._score(m, work, seen, engine) for m in work.measures}
         try:
             await written(self._run.record(work.case, seen, scores, engine), paid_for=True)
         except LostClaim:
@@ -292,6 +299,15 @@ class Flight:
                 self._foreign.add(unit)
         else:
             self._mark_done([unit])
+
+    def _score(self, measure: Measure, work: Work, seen: Observation, engine: str) -> Score:
+        answer = None if seen.last.error else seen.last.answer
+        is_opinion = measure.judged or bool(measure.wants)
+        if self._people is not None and answer is not None and is_opinion:
+            said = self._people(work.case.id, measure.name, answer.text)
+            if said is not None:
+                return said
+        return _measured(measure, work, seen, engine)
 
     def _mark_done(self, units: Iterable[Unit]) -> None:
         with self._news:

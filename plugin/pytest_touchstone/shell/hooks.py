@@ -14,7 +14,7 @@ import pytest
 
 from pytest_touchstone.flight.flight import FlightError
 from pytest_touchstone.floors import BelowFloor, CaseScores
-from pytest_touchstone.gold import Case, GoldError
+from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.redact import redactor
 from pytest_touchstone.report.display import printable
@@ -94,7 +94,7 @@ class Hooks:
         measures = _measures(marker, metafunc.definition.nodeid)
         try:
             cases = self.evaluation.cases_for(measures)
-        except GoldError as error:
+        except Unusable as error:
             self._gold_fault, cases = str(error), []
         if cases:
             metafunc.parametrize("case", cases, ids=[case.id for case in cases])

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pytest_touchstone.dataset import read_gold
+from pytest_touchstone.annotations import Annotations
+from pytest_touchstone.dataset import read_annotations, read_gold
 from pytest_touchstone.floors import CaseScores
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.measures.base import Measure
@@ -62,6 +63,14 @@ class Evaluation:
         """
         return read_gold(self._settings.dataset)
 
+    @cached_property
+    def annotations(self) -> Annotations:
+        """What people said of answers, beside the gold questions.
+
+        :raises AnnotationError: with every fault of a file.
+        """
+        return read_annotations(self._settings.dataset.parent)
+
     def cases_for(self, measures: Sequence[Measure]) -> list[Case]:
         """The gold questions that carry labels for at least one of the measures.
 
@@ -83,8 +92,11 @@ class Evaluation:
         return f"no gold question has the labels that {names} need"
 
     def _possible(self, measures: Sequence[Measure]) -> list[Measure]:
-        """The measures that this run can take; without a judge nothing is judged."""
-        return [m for m in measures if self._settings.judge is not None or not m.judged]
+        """The measures that this run can take: what is judged needs a judge, or people."""
+        if self._settings.judge is not None:
+            return list(measures)
+        annotated = self.annotations.measures
+        return [m for m in measures if not m.judged or m.name in annotated]
 
     def select(self, wanted: Iterable[tuple[Case, Sequence[Measure]]]) -> None:
         """Take note of what the collected tests want measured; pays for nothing else."""
@@ -114,6 +126,7 @@ class Evaluation:
             self._process,
             root=self._root,
             hooked=self._hooked,
+            people=self.annotations.score,
             progress=self._progress,
         )
 
