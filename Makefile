@@ -2,6 +2,7 @@
 # make test   set up what is missing, then lint, check types and run the plugin's own tests
 # make lint   ruff and mypy alone
 # make bench  speed and memory, as ratios to a floor
+# make sample write reports/sample.json again, from the Swedish demonstration
 # make schema write report.schema.json again, from the report's types
 # make lock   resolve requirements/*.lock again (needs uv)
 
@@ -13,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The demonstration is what the settings say, whatever else this shell is set up for.
 DEMO_ENV := env -u OPENAI_API_KEY -u OPENAI_BASE_URL -u QDRANT_URL -u QDRANT_API_KEY
 
-.PHONY: eval test lint bench schema lock clean
+.PHONY: eval test lint bench sample schema lock clean
 
 eval: $(VENV)/.demo
 	$(DEMO_ENV) $(BIN)/python -m pytest
@@ -44,6 +45,9 @@ $(VENV)/.python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name one with make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	touch $@
+
+sample: $(VENV)/.demo
+	$(DEMO_ENV) TOUCHSTONE_VARIANTS='[]' $(BIN)/touchstone run --settings evaluation/riksdag.yaml --output reports/sample.json
 
 schema: $(VENV)/.demo
 	$(BIN)/python -c 'import json; from pytest_touchstone.report import schema; print(json.dumps(schema(), indent=2))' > plugin/pytest_touchstone/report/report.schema.json

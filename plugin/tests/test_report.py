@@ -861,3 +861,13 @@ def test_a_broken_baseline_makes_no_system_look_better() -> None:
     assert after["delta"]["pairs"] == before["delta"]["pairs"] - 1
     assert after["baseline"]["estimate"] <= before["baseline"]["estimate"]
     assert any(line.endswith("6 (5 pairs)") for line in table_lines(rows.report(), width=120))
+
+
+def test_the_sample_in_the_repository_has_the_format() -> None:
+    sample_file = Path(__file__).parents[2] / "reports/sample.json"
+    text = sample_file.read_text("utf-8")
+    report = validate(text)
+    jsonschema.Draft202012Validator(json.loads(SCHEMA_FILE.read_text("utf-8"))).validate(
+        json.loads(text)
+    )
+    assert report["measures"][0]["measure"] == "Recall@5"
