@@ -113,5 +113,5 @@ def _annotation(data: Any) -> Annotation:
     if not is_number or not low <= value <= (float("inf") if high is None else high):
         raise ValueError(f"value: must be a number from {low:g} to {high or 'any'}, not {value!r}")
     return Annotation(
-        data["case"], measure.name, data["answer_sha256"], data["annotator"], float(value)
+        data["case"], measure.name, data["answer_sha256"].lower(), data["annotator"], float(value)
     )

@@ -265,7 +265,7 @@ def _works(plan: Plan, systems: Sequence[str], settings: Settings) -> list[Work]
     if settings.judge is not None and settings.judge.variants:
         unjudged = set()
     return [
-        Work(case, system, measures, mode=mode)
+        Work(case, system, measures, mode=mode, judged=system not in unjudged)
         for mode in ("recorded", "live")
         for case in plan.cases
         for system in systems

@@ -159,13 +159,14 @@ class SystemSettings(_Section):
         return self
 
 
-_DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{4}|\d{8}|latest)$")
+_DATED = re.compile(r"[-:@](\d{4}-\d{2}-\d{2}|\d{4}|\d{8}|latest)(-[a-z]{2})?$")
+_PROVIDER = re.compile(r"^(.*/|(openai|azure|anthropic|google|mistral):)")
 
 
 def same_model(one: str, other: str) -> bool:
     """Whether two names mean one model: a dated alias is the model, a provider's prefix no part."""
-    plain = (_DATED.sub("", name.casefold().rpartition("/")[2]) for name in (one, other))
-    return next(plain) == next(plain)
+    plain = [_PROVIDER.sub("", _DATED.sub("", n.strip().casefold())) for n in (one, other)]
+    return plain[0] == plain[1]
 
 
 class PriceSettings(_Section):
@@ -249,9 +250,9 @@ class Settings(_Section):
 
     @property
     def judge_server(self) -> str:
-        """Host and port that serve the judge's model, without credentials."""
-        url = self.judge.url if self.judge else None
-        return urlsplit(url or DEFAULT_SERVER).netloc.rpartition("@")[2]
+        """Where the judge's model is served: host, port and path, without credentials."""
+        url = urlsplit((self.judge.url if self.judge else None) or DEFAULT_SERVER)
+        return url.netloc.rpartition("@")[2] + url.path.rstrip("/")
 
     @property
     def store_url(self) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import socket
 import sqlite3
+import threading
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from projects import Project
 from servers.loopback import Reply
-from servers.openai import OpenAIServer, completion
+from servers.openai import OpenAIServer, completion, error
 
 from pytest_touchstone.annotations import answer_digest
+from pytest_touchstone.flight import judge_calls
 
 APP = """
 from pytest_touchstone import Answer, Passage, Usage
@@ -250,3 +254,68 @@ def test_people_are_believed_before_the_judge(judged: Project) -> None:
     ended = judged.spawn("-n2")
     assert ended.code == 4
     assert "annotations.jsonl:1: must have exactly the fields" in ended.text
+
+
+def test_what_failed_and_was_paid_for_is_counted_and_asked_again_in_the_next_run(
+    judged: Project,
+) -> None:
+    cut_off = completion('{"claims": [', finish_reason="length")
+    with OpenAIServer(lambda _: completion(None, refusal="No.")) as server:
+        judge(judged, server)
+        judged.run("-q")
+        assert judged.report()["cost"]["evaluation"]["calls"] == len(server.requests)
+    with OpenAIServer(lambda _: cut_off) as server:
+        judge(judged, server)
+        judged.run("-q")
+        assert judged.report()["cost"]["evaluation"]["usd"] > 0
+        first = len(server.requests)
+        judged.run("-q")
+        assert len(server.requests) > first, "a reply that was cut off is no result to keep"
+
+
+def test_a_server_that_speaks_no_http_costs_the_verdicts_alone(judged: Project) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=babble, args=(listener,), daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        judged.configure(judge={"model": "gpt-4.1", "url": url, "tries": 1})
+        result = judged.run("-q")
+    assert result.ret == 0, result.stdout.str()
+    assert scores(judged)["s1 Recall@5"] == 1
+    assert scores(judged)["s1 Faithfulness"] is None
+    result.stdout.fnmatch_lines(["Unscored: Faithfulness: judge_unreachable 2; s1: *"])
+
+
+def babble(listener: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            connection.recv(65536)
+            connection.sendall(b"garbage, not http\r\n\r\n")
+            connection.close()
+
+
+def test_nobody_waits_for_ever_for_a_judge_that_is_not_there(
+    judged: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge_calls, "_FAILURES_TOLERATED", 3)
+    with OpenAIServer(lambda _: error(401, "no such key")) as server:
+        judge(judged, server, concurrency=1)
+        result = judged.run("-q")
+        assert result.ret == 0
+        assert len(server.requests) == 3
+    assert "not asked: the judge failed 3 times in a row" in str(judged.report()["cases"])
+
+
+def test_the_steps_of_the_ladder_are_not_judged_unless_asked_for(judged: Project) -> None:
+    impossible = {"filters": {"year": "1900"}, "behavior": ["admitted"]}
+    judged.gold([GOLD[0] | impossible])
+    judged.configure(
+        variants=["own"], systems=judged.settings["systems"] | {"own": {"ask": "app:plain"}}
+    )
+    for asked in (False, True):
+        with OpenAIServer(verdict) as server:
+            judge(judged, server, variants=asked)
+            assert judged.run("-q").ret == 0
+        own = scores(judged, "own")
+        assert ("s1 Faithfulness" in own) is asked
+        assert own["s1 Recall@5"] == 1

@@ -284,8 +284,13 @@ class Flight:
         task.add_done_callback(lambda _: self._backlog.release())
 
     async def _judge(self, unit: Unit, work: Work, seen: Observation) -> None:
-        if self._judging is not None:
-            seen = replace(seen, verdicts=await self._judging.verdicts(work, seen))
+        try:
+            if self._judging is not None:
+                seen = replace(seen, verdicts=await self._judging.verdicts(work, seen))
+        except asyncio.CancelledError:
+            # The system's answer was paid for; that nobody read it is said by its scores.
+            await self._finish(unit, work, seen)
+            raise
         await self._finish(unit, work, seen)
 
     async def _finish(self, unit: Unit, work: Work, seen: Observation) -> None:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from pytest_touchstone.flight.shared import SharedCalls
 from pytest_touchstone.judge.llm import ChatRequest
-from pytest_touchstone.llm.chat import Chat, Completion
+from pytest_touchstone.judge.reading import Unreadable, parse_reply
+from pytest_touchstone.llm.chat import Chat, ChatError, Completion
 from pytest_touchstone.store.run import RunStore
 from pytest_touchstone.trace import Usage
 
 Cost = Callable[[Sequence[Usage] | None], tuple[float | None, str | None]]
+
+
+_FAILURES_TOLERATED = 40
+"""Tries in a row without a single reply, after which nobody waits for the judge any more."""
+_OUT_OF_REACH = frozenset({"connection", "timeout", "unauthorized", "unknown_model"})
 
 
 class JudgeCalls:
@@ -33,6 +40,7 @@ class JudgeCalls:
         self._run = run
         self._cost = cost
         self._hits = 0
+        self._failed_in_a_row = 0
 
     async def ask(self, request: ChatRequest) -> Completion:
         """The completion of a request.
@@ -40,7 +48,9 @@ class JudgeCalls:
         :raises ChatError: where there is none.
         """
         key = self._key(request)
-        found = await self._shared.once(key, lambda: self._made(key, request))
+        found = await self._shared.once(
+            key, lambda: self._made(key, request), worth_keeping=_is_complete
+        )
         self._hits += not found.made
         return _completion(found.result)
 
@@ -48,22 +58,43 @@ class JudgeCalls:
         """Keep how many results were there already."""
         self._run.note("judge_hits", self._run.owner, self._hits)
 
+    def _note(self, key: str, usage: Usage | None) -> None:
+        usd, _ = self._cost(None if usage is None else [usage])
+        call = {"usd": usd, "usage": None if usage is None else asdict(usage)}
+        self._run.note("judge_call", key, call)
+
     def _key(self, request: ChatRequest) -> str:
         """Everything that can change the reply: endpoint, model, prompt, data, parameters."""
         parts = ["judge", self._server, self._chat.model, request.canonical()]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     async def _made(self, key: str, request: ChatRequest) -> Mapping[str, Any]:
-        completion = await self._chat.complete(
-            request.messages, schema=request.schema, **request.params
-        )
-        usage = completion.usage
-        usd, _ = self._cost(None if usage is None else [usage])
-        call = {"usd": usd, "usage": None if usage is None else asdict(usage)}
-        self._run.note("judge_call", key, call)
+        if self._failed_in_a_row >= _FAILURES_TOLERATED:
+            message = f"not asked: the judge failed {self._failed_in_a_row} times in a row"
+            raise ChatError("connection", message, retryable=False)
+        try:
+            completion = await self._chat.complete(
+                request.messages, schema=request.schema, **request.params
+            )
+        except ChatError as error:
+            self._failed_in_a_row += error.kind in _OUT_OF_REACH
+            if error.usage is not None:  # refused or cut off, and paid for all the same
+                self._note(f"{key}/{uuid.uuid4().hex}", error.usage)
+            raise
+        self._failed_in_a_row = 0
+        self._note(key, completion.usage)
         if completion.fingerprint:
             self._run.note("judge_fingerprint", completion.fingerprint, completion.model)
         return asdict(completion)
+
+
+def _is_complete(result: Mapping[str, Any]) -> bool:
+    """A reply that is cut off or holds no JSON was bad luck: the next run asks again."""
+    try:
+        parse_reply(result["text"])
+    except Unreadable:
+        return False
+    return bool(result["finish_reason"] != "length")
 
 
 def _completion(result: Mapping[str, Any]) -> Completion:

@@ -48,6 +48,8 @@ def judgements(work: Work) -> frozenset[Judgement]:
 
     Where claims are judged, so are the paragraphs that cite: one reader's work.
     """
+    if not work.judged:
+        return frozenset()
     named = {need for m in work.measures for need in m.needs | m.wants if need in JUDGEMENTS}
     if "claims" in named:
         named.add("support")

@@ -31,13 +31,17 @@ _LONGEST_MESSAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One system's conversation over one case, with the measures that want to see it."""
+    """One system's conversation over one case, with the measures that want to see it.
+
+    :param judged: whether a judge may be asked about it.
+    """
 
     case: Case
     system: str
     measures: tuple[Measure, ...]
     repeat: int = 0
     mode: str = "recorded"
+    judged: bool = True
 
     @property
     def needs(self) -> frozenset[Need]:

@@ -39,20 +39,32 @@ class SharedCalls:
         self._threads = threads
         self._under_way: dict[str, asyncio.Task[Shared]] = {}
 
-    async def once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
+    async def once(
+        self,
+        key: str,
+        make: Callable[[], Awaitable[Result]],
+        *,
+        worth_keeping: Callable[[Result], bool] = lambda _: True,
+    ) -> Shared:
         """The result of ``make``, or of the equal call that was made before or is under way.
 
+        :param worth_keeping: whether a result may stand for the call from now on.
         :raises ChatError: where the call fails; its claim is let go, and nothing is kept.
         """
         task = self._under_way.get(key)
         if task is not None:
             return Shared((await asyncio.shield(task)).result, made=False)
-        task = asyncio.ensure_future(self._once(key, make))
+        task = asyncio.ensure_future(self._once(key, make, worth_keeping))
         self._under_way[key] = task
         task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(task)
 
-    async def _once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
+    async def _once(
+        self,
+        key: str,
+        make: Callable[[], Awaitable[Result]],
+        worth_keeping: Callable[[Result], bool],
+    ) -> Shared:
         watch = Watch()
         adopted = False
         while True:
@@ -60,18 +72,26 @@ class SharedCalls:
                 return Shared(found, made=False)
             async with self._endpoint.place:
                 if adopted or await written(self._calls.claim(key)):
-                    return Shared(await self._make(key, make), made=True)
+                    return Shared(await self._make(key, make, worth_keeping), made=True)
             adopted = await self._dead(key, watch)
             if not adopted:
                 await asyncio.sleep(_LOOK_EVERY_S)
 
-    async def _make(self, key: str, make: Callable[[], Awaitable[Result]]) -> Result:
+    async def _make(
+        self,
+        key: str,
+        make: Callable[[], Awaitable[Result]],
+        worth_keeping: Callable[[Result], bool],
+    ) -> Result:
         try:
             result = await self._endpoint.in_place(make)
         except BaseException:
             await written(self._calls.release(key), paid_for=True)
             raise
-        await written(self._calls.finish(key, result), paid_for=True)
+        if worth_keeping(result):
+            await written(self._calls.finish(key, result), paid_for=True)
+        else:
+            await written(self._calls.release(key), paid_for=True)
         return result
 
     async def _dead(self, key: str, watch: Watch) -> bool:

@@ -93,13 +93,13 @@ def numbered(
     """
     items = [members(item, f"an item of `{where}`") for item in listed(value, f"`{where}`")]
     numbers = [whole(member(item, key, f"an item of `{where}`"), f"`{key}`") for item in items]
-    counts = Counter(numbers)
+    counts, expected = Counter(numbers), set(asked)
     faults = [
         f"{name}: {', '.join(map(str, found[:20]))}"
         for name, found in (
             ("missing", [number for number in asked if number not in counts]),
             ("more than once", [number for number, count in counts.items() if count > 1]),
-            ("not asked", [number for number in counts if number not in set(asked)]),
+            ("not asked", [number for number in counts if number not in expected]),
         )
         if found
     ]

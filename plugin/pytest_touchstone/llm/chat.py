@@ -221,6 +221,10 @@ class Chat:
             ) from None
         except openai.OpenAIError as error:
             raise chat_error(error, self._api_key, self._where) from None
+        except Exception as error:  # noqa: BLE001 - see below
+            # What is no HTTP at all comes out of the transport as the transport's own error.
+            said = redacted(f"{type(error).__name__}: {error}", self._api_key)
+            raise ChatError("connection", f"{self._where}: {said}") from None
         return _completion(raw.text, self.model, self._where)
 
 
@@ -402,5 +406,5 @@ def _usage(reply: Any, model: str) -> Usage | None:
 
 def _count(data: Mapping[str, Any], name: str) -> int | None:
     value = data.get(name)
-    valid = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    valid = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
     return value if valid else None

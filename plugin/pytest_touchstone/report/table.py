@@ -168,7 +168,8 @@ def _notes(report: Report) -> Iterator[str]:
             yield f"{name}: {len(own)}{first}{beside}"
     for entry in report["measures"]:
         if reasons := _unscored(entry["system"]):
-            yield f"Unscored: {entry['title']}: {_tally(reasons)}"
+            example = _example(report, entry["measure"])
+            yield f"Unscored: {entry['title']}: {_tally(reasons)}{example}"
     yield from _without_interval(report["measures"])
 
 
@@ -222,6 +223,17 @@ def _errors(report: Report) -> Iterator[str]:
         yield f"  {error['case']} ({error['system']}): {error['kind']}: {error['message']}"
     if len(errors) > _SHOWN:
         yield f"  and {len(errors) - _SHOWN} more in the report"
+
+
+def _example(report: Report, measure: str) -> str:
+    """Why the first case of the system under test has no score, in its own words."""
+    under_test = report["snapshot"]["roles"]["system"]
+    for case in report["cases"]:
+        reason = case["reasons"].get(measure, NOT_APPLICABLE)
+        missing = case["scores"].get(measure) is None and reason != NOT_APPLICABLE
+        if case["system"] == under_test and missing:
+            return f"; {case['case']}: {case['why'].get(measure, reason)}"
+    return ""
 
 
 def _without_interval(measures: Sequence[MeasureEntry]) -> Iterator[str]:
