@@ -210,7 +210,7 @@ def _judging(cost: EvaluationCost) -> Iterator[str]:
     usd = "cost unknown" if cost["usd"] is None else f"{cost['usd']:.4f} USD"
     unknown = f", {cost['unknown']} of unknown cost" if cost["unknown"] else ""
     calls = _plural(cost["calls"], "call")
-    yield f"Judging: {calls}, {cost['cache_hits']} known before, {usd}{unknown}"
+    yield f"Judging: {calls}, {cost['cache_hits']} known already, {usd}{unknown}"
 
 
 def _errors(report: Report) -> Iterator[str]:
