@@ -148,4 +148,4 @@ def test_a_measure_that_is_broken_is_unscored(project: Project) -> None:
     result = project.run("tests/test_mine.py")
     result.assert_outcomes(passed=8)
     assert measure_of(project.report(), "Broken")["system"]["unscored"] == {"measure_error": 8}
-    result.stdout.fnmatch_lines(["Unscored: Broken: measure_error 8; q05: Broken raised ZeroDivisionError: *"])
+    result.stdout.fnmatch_lines(["Unscored: Broken: measure_error 8; q05: Broken raised Zero*"])
