@@ -282,3 +282,34 @@ def test_processes_that_race_claim_each_unit_exactly_once(tmp_path: Path) -> Non
         assert join(store, "late", []).beats() == dict.fromkeys(["a", "b", "c", "d", "late"], 0)
     finally:
         store.close()
+
+
+def test_many_processes_may_make_one_new_store_at_once(tmp_path: Path) -> None:
+    """The first switch to WAL does not wait by itself; who comes second must not be refused."""
+    for number in range(15):
+        url = f"sqlite:///{tmp_path / f'{number}.sqlite'}"
+        together = threading.Barrier(6)
+        opened: list[Store] = []
+        faults: list[BaseException] = []
+
+        def open_it(
+            url: str = url,
+            together: threading.Barrier = together,
+            opened: list[Store] = opened,
+            faults: list[BaseException] = faults,
+        ) -> None:
+            together.wait(PATIENCE_S)
+            try:
+                opened.append(Store(url))
+            except StoreError as error:
+                faults.append(error)
+
+        threads = [threading.Thread(target=open_it) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE_S)
+        for store in opened:
+            store.close()
+        assert not faults
+        assert len(opened) == 6

@@ -10,7 +10,9 @@ with "database is locked" when another process wrote in between
 from __future__ import annotations
 
 import queue
+import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -25,6 +27,7 @@ from pytest_touchstone.unusable import Unusable
 
 T = TypeVar("T")
 _LOCK_PATIENCE_S = 60
+_LOOK_AGAIN_S = 0.02
 _ADVISORY_LOCK = 0x70C4570E  # any number that nobody else is likely to lock
 _READ = "touchstone_read"
 _FORMS = "write `sqlite:///folder/file.sqlite` or `postgresql+psycopg://user@host/database`"
@@ -195,10 +198,28 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:
     # The driver's own transaction control would begin too late; see `_begin_sqlite`.
     connection.isolation_level = None
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
+    _switch_to_wal(cursor)
     # Durable against the death of any process; only a power cut may lose the last moments.
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
+
+
+def _switch_to_wal(cursor: Any) -> None:
+    """Set the journal mode, waiting for others that do.
+
+    The first switch of a new file wants the file for itself and, unlike everything else, does not
+    wait for it: two runs that start together in one folder would refuse each other.
+    """
+    deadline = time.monotonic() + _LOCK_PATIENCE_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_LOOK_AGAIN_S)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:
