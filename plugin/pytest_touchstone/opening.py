@@ -10,7 +10,7 @@ from pytest_touchstone.corpus.collection import Corpus, CorpusError, open_corpus
 from pytest_touchstone.corpus.embedder import CachedEmbedder, Embedder, open_embedder
 from pytest_touchstone.corpus.vectors import VectorCache
 from pytest_touchstone.flight.endpoint import Endpoint
-from pytest_touchstone.flight.judge_calls import Cost, JudgeCalls
+from pytest_touchstone.flight.judge_calls import Cost, JudgeCalls, is_complete
 from pytest_touchstone.flight.judging import CALLS, Judging, judgements
 from pytest_touchstone.flight.observe import Count, Work
 from pytest_touchstone.flight.shared import SharedCalls
@@ -102,7 +102,7 @@ def open_judging(
         tries=judge.tries,
         timeout=judge.deadline,
     )
-    shared = SharedCalls(CallStore(store, run.owner, "judge"), endpoint, threads)
+    shared = SharedCalls(CallStore(store, run.owner, "judge"), endpoint, threads, is_complete)
     calls = JudgeCalls(chat, settings.judge_server, shared, run, cost)
 
     async def note_hits() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,6 +44,10 @@ class Counter:
         return {"text": "Grüße \u2028", "number": self.made}
 
 
+def is_good(result: Mapping[str, Any]) -> bool:
+    return bool(result["text"])
+
+
 def flown(store: Store, body: Callable[[Callable[[str], SharedCalls]], Awaitable[T]]) -> T:
     """Run ``body`` on a loop, with a maker of shared calls by the name of their process."""
 
@@ -52,7 +56,7 @@ def flown(store: Store, body: Callable[[Callable[[str], SharedCalls]], Awaitable
 
         def process(owner: str, limit: int = 4) -> SharedCalls:
             endpoint = Endpoint(limit=limit, tries=1, timeout=20)
-            return SharedCalls(CallStore(store, owner, "judge"), endpoint, threads)
+            return SharedCalls(CallStore(store, owner, "judge"), endpoint, threads, is_good)
 
         try:
             return await body(process)
@@ -122,6 +126,22 @@ def test_the_call_of_a_dead_process_is_taken_over(
 
     assert flown(store, body).made
     assert call.made == 1
+
+
+def test_a_result_that_is_not_worth_keeping_is_given_but_made_again(store: Store) -> None:
+    made = 0
+
+    async def call() -> dict[str, Any]:
+        nonlocal made
+        made += 1
+        return {"text": "" if made == 1 else "whole"}
+
+    async def body(process: Callable[[str], SharedCalls]) -> list[Shared]:
+        return [await process("one").once("k", call) for _ in range(3)]
+
+    found = flown(store, body)
+    assert [shared.result["text"] for shared in found] == ["", "whole", "whole"]
+    assert [shared.made for shared in found] == [True, True, False]
 
 
 def test_no_more_calls_are_claimed_than_there_are_places(store: Store) -> None:

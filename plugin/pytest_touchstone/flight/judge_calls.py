@@ -17,8 +17,6 @@ from pytest_touchstone.store.run import RunStore
 from pytest_touchstone.trace import Usage
 
 Cost = Callable[[Sequence[Usage] | None], tuple[float | None, str | None]]
-
-
 _FAILURES_TOLERATED = 40
 """Tries in a row without a single reply, after which nobody waits for the judge any more."""
 _OUT_OF_REACH = frozenset({"connection", "timeout", "unauthorized", "unknown_model"})
@@ -48,9 +46,7 @@ class JudgeCalls:
         :raises ChatError: where there is none.
         """
         key = self._key(request)
-        found = await self._shared.once(
-            key, lambda: self._made(key, request), worth_keeping=_is_complete
-        )
+        found = await self._shared.once(key, lambda: self._made(key, request))
         self._hits += not found.made
         return _completion(found.result)
 
@@ -88,7 +84,7 @@ class JudgeCalls:
         return asdict(completion)
 
 
-def _is_complete(result: Mapping[str, Any]) -> bool:
+def is_complete(result: Mapping[str, Any]) -> bool:
     """A reply that is cut off or holds no JSON was bad luck: the next run asks again."""
     try:
         parse_reply(result["text"])

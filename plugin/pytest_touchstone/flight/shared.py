@@ -31,40 +31,36 @@ class SharedCalls:
     process's beat stands still.
 
     :param threads: for reading the store off the loop.
+    :param worth_keeping: whether a result may stand for its call from now on.
     """
 
-    def __init__(self, calls: CallStore, endpoint: Endpoint, threads: DaemonThreads) -> None:
+    def __init__(
+        self,
+        calls: CallStore,
+        endpoint: Endpoint,
+        threads: DaemonThreads,
+        worth_keeping: Callable[[Result], bool],
+    ) -> None:
         self._calls = calls
         self._endpoint = endpoint
         self._threads = threads
+        self._worth_keeping = worth_keeping
         self._under_way: dict[str, asyncio.Task[Shared]] = {}
 
-    async def once(
-        self,
-        key: str,
-        make: Callable[[], Awaitable[Result]],
-        *,
-        worth_keeping: Callable[[Result], bool] = lambda _: True,
-    ) -> Shared:
+    async def once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
         """The result of ``make``, or of the equal call that was made before or is under way.
 
-        :param worth_keeping: whether a result may stand for the call from now on.
         :raises ChatError: where the call fails; its claim is let go, and nothing is kept.
         """
         task = self._under_way.get(key)
         if task is not None:
             return Shared((await asyncio.shield(task)).result, made=False)
-        task = asyncio.ensure_future(self._once(key, make, worth_keeping))
+        task = asyncio.ensure_future(self._once(key, make))
         self._under_way[key] = task
         task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(task)
 
-    async def _once(
-        self,
-        key: str,
-        make: Callable[[], Awaitable[Result]],
-        worth_keeping: Callable[[Result], bool],
-    ) -> Shared:
+    async def _once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
         watch = Watch()
         adopted = False
         while True:
@@ -72,23 +68,18 @@ class SharedCalls:
                 return Shared(found, made=False)
             async with self._endpoint.place:
                 if adopted or await written(self._calls.claim(key)):
-                    return Shared(await self._make(key, make, worth_keeping), made=True)
+                    return Shared(await self._make(key, make), made=True)
             adopted = await self._dead(key, watch)
             if not adopted:
                 await asyncio.sleep(_LOOK_EVERY_S)
 
-    async def _make(
-        self,
-        key: str,
-        make: Callable[[], Awaitable[Result]],
-        worth_keeping: Callable[[Result], bool],
-    ) -> Result:
+    async def _make(self, key: str, make: Callable[[], Awaitable[Result]]) -> Result:
         try:
             result = await self._endpoint.in_place(make)
         except BaseException:
             await written(self._calls.release(key), paid_for=True)
             raise
-        if worth_keeping(result):
+        if self._worth_keeping(result):
             await written(self._calls.finish(key, result), paid_for=True)
         else:
             await written(self._calls.release(key), paid_for=True)

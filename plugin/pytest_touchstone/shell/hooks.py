@@ -248,7 +248,7 @@ class Hooks:
         yield headline(self._finished.report)
         yield from table_lines(self._finished.report, width=width)
         if not self._settings.floors:
-            yield "note: no floors are set, so that no case can be low (setting `floors`)"
+            yield "note: no floors are set: only a failed system is low (setting `floors`)"
         if unused := sorted(self._settings.systems.keys() - set(self._settings.roles)):
             yield f"note: defined but not part of this run: {', '.join(unused)} (setting `system`)"
         for notice in self._finished.notices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -20,7 +21,7 @@ class Reply:
     drop: bool = False
 
 
-class LoopbackServer:
+class LoopbackServer(ABC):
     """Base of the servers: subclasses implement :meth:`answer`; use it in a ``with`` block."""
 
     def __init__(self) -> None:
@@ -36,9 +37,9 @@ class LoopbackServer:
         """``http://127.0.0.1:<port>``."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
+    @abstractmethod
     def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
         """The reply to one request; called from many threads at once.  Header names are lower."""
-        raise NotImplementedError
 
     def wait_for_end(self) -> None:
         """Block until the server closes."""
