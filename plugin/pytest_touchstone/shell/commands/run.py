@@ -1,0 +1,90 @@
+"""`touchstone run`: the evaluation outside pytest's vocabulary."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
+from pytest_touchstone.shipped import shipped
+
+# The console script lives in the package whose assertions pytest would rewrite; it has none.
+_ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten; pytest_touchstone"
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    run = commands.add_parser("run", help="evaluate, print the table, write the report")
+    run.add_argument("--settings", metavar="FILE", help=f"default: {DEFAULT_SETTINGS}")
+    run.add_argument("--dataset", metavar="FILE", help="gold questions, JSONL")
+    run.add_argument("--output", metavar="PATH", help="report: a .json file, or a folder")
+    run.add_argument("--system", metavar="NAME", help="system under test")
+    run.add_argument("--baseline", metavar="NAME", help="`none` for no comparison")
+    run.add_argument("--split", choices=("dev", "test"), help="one half of the gold questions")
+    run.add_argument("--strict", action="store_true", help="low cases fail")
+    run.add_argument(
+        "pytest", nargs="*", metavar="-- PYTEST", help="for pytest, e.g. `-- -k retrieval -n 2`"
+    )
+    run.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Evaluate; the exit code is pytest's."""
+    folder = Path.cwd()
+    if options.settings is None and not (folder / DEFAULT_SETTINGS).is_file():
+        sys.stderr.write(
+            f"touchstone: {folder} has no {DEFAULT_SETTINGS}: start from the project's folder,"
+            " or name the file with --settings\n"
+        )
+        return pytest.ExitCode.USAGE_ERROR
+    return int(pytest.main(run_arguments(options, folder)))
+
+
+def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
+    """What ``touchstone run`` says to pytest.
+
+    The project's own dimension modules are run where ``tests/`` has some; otherwise the shipped
+    ones, so that a project needs only settings and gold questions.
+    """
+    arguments = [f"--rootdir={folder}", "-p", "no:deepeval", "-W", _ALREADY_IMPORTED]
+    for name in ("settings", "dataset", "output", "system", "baseline", "split"):
+        value = getattr(options, name)
+        if value is not None:
+            arguments.append(f"--touchstone-{name}={value}")
+    if options.strict:
+        arguments.append("--touchstone-strict")
+    own = folder / "tests"
+    if any(_is_dimension(module) for module in own.glob("test_*.py")):
+        return [*arguments, "-m", "touchstone", str(own), *options.pytest]
+    # From outside the project pytest would find neither its configuration nor its conftest.
+    conftest = folder / "conftest.py"
+    collected = [conftest] if conftest.is_file() else []
+    collected.append(shipped("tests"))
+    return [*arguments, "-c", _configuration(folder), *map(str, collected), *options.pytest]
+
+
+def _is_dimension(module: Path) -> bool:
+    return "mark.touchstone" in module.read_text("utf-8", errors="replace")
+
+
+def _configuration(folder: Path) -> str:
+    """The file that configures pytest in a project, as pytest itself would choose it."""
+    sections = {
+        "pytest.toml": "",
+        ".pytest.toml": "",
+        "pytest.ini": "",
+        ".pytest.ini": "",
+        "pyproject.toml": "[tool.pytest",
+        "tox.ini": "[pytest]",
+        "setup.cfg": "[tool:pytest]",
+    }
+    for name, section in sections.items():
+        file = folder / name
+        if file.is_file() and section in file.read_text("utf-8", errors="replace"):
+            return str(file)
+    return os.devnull
