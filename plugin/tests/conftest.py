@@ -17,3 +17,12 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
         if name.startswith(("TOUCHSTONE_", "OPENAI_", "QDRANT_", "PYTEST_")):
             monkeypatch.delenv(name)
     return Project(pytester)
+
+
+@pytest.fixture
+def judged(project: Project) -> Project:
+    """A project with two gold questions and three systems to judge."""
+    from judged import lay_out
+
+    lay_out(project)
+    return project
