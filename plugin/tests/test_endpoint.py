@@ -11,6 +11,7 @@ import pytest
 
 from pytest_touchstone.flight import endpoint as endpoint_module
 from pytest_touchstone.flight.endpoint import Endpoint
+from pytest_touchstone.flight.pace import Pace
 from pytest_touchstone.llm.chat import ChatError
 
 T = TypeVar("T")
@@ -27,8 +28,10 @@ class Loop(asyncio.SelectorEventLoop):
         return self._now
 
     def _run_once(self) -> None:
-        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
-            self._now = max(self._now, self._scheduled[0]._when)  # type: ignore[attr-defined]
+        timers = self._scheduled  # type: ignore[attr-defined]
+        alive = [timer._when for timer in timers if not timer._cancelled]
+        if alive and not self._ready:  # type: ignore[attr-defined]
+            self._now = max(self._now, min(alive))
         super()._run_once()  # type: ignore[misc]
 
 
@@ -233,20 +236,82 @@ def test_the_deadline_is_one_for_all_tries_and_tells_what_went_before() -> None:
 
 
 def test_nobody_waits_for_a_try_that_comes_too_late() -> None:
-    server = Server(limited(3600.0))
+    server = Server(*[FAILED] * 9, takes=20.0)
+    with pytest.raises(ChatError, match="out of order"):
+        calling(server, endpoint(timeout=62.0))
+    assert len(server.called) == 3, "a fourth would have had to wait until after the deadline"
+
+
+def test_the_servers_own_time_is_waited_for_up_to_the_patience_whatever_the_deadline() -> None:
+    server = Server(*[limited(3000.0)] * 6, "well")
+    one = Endpoint(limit=1, tries=1, timeout=60.0, patience=20_000.0)
+    assert calling(server, one) == "well"
+    assert len(server.called) == 7, "and no such wait counts as a try"
+
+
+def test_a_time_beyond_the_patience_is_not_waited_for() -> None:
+    server = Server(limited(3601.0))
     one = endpoint(timeout=60.0)
 
     async def main() -> tuple[float, float]:
         with pytest.raises(ChatError, match="slow down"):
             await one.call(server)
         first = now()
-        with pytest.raises(ChatError, match="asked to wait for another 3600 s") as caught:
+        with pytest.raises(ChatError, match="asked to wait for another 3601 s") as caught:
             await one.call(server)
         assert (caught.value.kind, caught.value.retryable) == ("rate_limited", False)
         return first, now()
 
     assert run(main()) == (0.0, 0.0)
     assert len(server.called) == 1
+
+
+def test_a_rate_limit_halves_the_places_once_and_they_grow_back() -> None:
+    server = Server(*[limited(1.0)] * 8, takes=1.0)
+    one = endpoint(limit=8)
+    opened: list[int] = []
+
+    async def call() -> None:
+        await one.call(server)
+        opened.append(one.place.open)
+
+    async def main() -> None:
+        await asyncio.gather(*(call() for _ in range(80)))
+
+    run(main())
+    assert opened[0] == 4, "eight calls were pushed back together"
+    assert opened[-1] == 8
+    assert opened == sorted(opened)
+    assert server.peak == 8
+
+
+def test_no_minute_holds_more_calls_than_the_pace() -> None:
+    server = Server(takes=0.5)
+    one = Endpoint(limit=50, tries=1, timeout=1.0, pace=Pace(calls=30))
+
+    async def main() -> None:
+        await asyncio.gather(*(one.call(server) for _ in range(100)))
+
+    run(main())
+    times = server.called
+    assert len(times) == 100, "who is held back by the pace alone misses no deadline"
+    assert max(sum(t <= u < t + 60 for u in times) for t in times) == 30
+    assert max(times) < 181
+
+
+def test_no_minute_holds_more_tokens_than_the_pace() -> None:
+    server = Server(*[1000] * 30, takes=1.0)
+    one = Endpoint(
+        limit=50, tries=1, timeout=5.0, pace=Pace(tokens=10_000), tokens_of=lambda tokens: tokens
+    )
+
+    async def main() -> None:
+        await asyncio.gather(*(one.call(server) for _ in range(30)))
+
+    run(main())
+    times = server.called
+    assert max(sum(t <= u < t + 59 for u in times) for t in times) <= 10
+    assert max(times) < 241, "and does not send far fewer either"
 
 
 def test_a_timeout_of_the_callers_own_is_not_taken_for_the_deadline() -> None:

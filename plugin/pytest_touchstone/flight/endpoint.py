@@ -1,17 +1,20 @@
-"""One server with its limits: calls in flight, tries, waiting, one deadline over all of it."""
+"""One server with its limits: calls in flight and per minute, tries, waiting, deadlines."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from pytest_touchstone.flight.pace import Pace
+from pytest_touchstone.flight.places import Places
 from pytest_touchstone.llm.chat import ChatError
 
 T = TypeVar("T")
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
+_PATIENCE_S = 3600.0
 
 
 class Endpoint:
@@ -19,22 +22,40 @@ class Endpoint:
 
     What can be retried is tried again after a pause that doubles from try to try, half of it
     jitter, and is never shorter than the server's own ``Retry-After``.  A rate limit holds back
-    every caller.  Where the deadline comes before the next try, nobody waits for it.
+    every caller and halves the places, which grow back as calls succeed.  Where the server says
+    when to come back, that wait is counted neither as a try nor towards the deadline, but towards
+    the run's patience.
 
     :param limit: calls in flight.
     :param tries: calls made at most for one result.
     :param timeout: seconds for one result with all tries and pauses, counted from when one of
-        the ``limit`` places is free.
+        the places is free; waiting that the server or the pace asks for comes on top.
+    :param patience: seconds that one result may be held back by the server's rate limits.
+    :param pace: calls and tokens per minute.
+    :param tokens_of: tokens that a result took, where it tells.
 
     ``place`` is held while a call is in flight; who claims work for a call claims it with the
     place in hand, so that no process claims more than it can carry out.
     """
 
-    def __init__(self, *, limit: int, tries: int, timeout: float) -> None:
-        self.place = asyncio.Semaphore(limit)
+    def __init__(
+        self,
+        *,
+        limit: int,
+        tries: int,
+        timeout: float,
+        patience: float = _PATIENCE_S,
+        pace: Pace | None = None,
+        tokens_of: Callable[[Any], int | None] = lambda _: None,
+    ) -> None:
+        self.place = Places(limit)
         self._tries = tries
         self._timeout = timeout
+        self._patience = patience
+        self._pace = pace or Pace()
+        self._tokens_of = tokens_of
         self._open_at = 0.0
+        self._pushed_back_at = -1.0
         self._random = random.Random()  # noqa: S311 - jitter, not a secret
 
     async def call(self, attempt: Callable[[], Awaitable[T]]) -> T:
@@ -47,24 +68,32 @@ class Endpoint:
 
     async def in_place(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """The same for a caller that holds a ``place`` already."""
-        deadline = asyncio.get_running_loop().time() + self._timeout
+        clock = _Clock(self._timeout, self._patience)
         last: ChatError | None = None
-        for number in range(1, self._tries + 1):
-            await self._until_open(deadline, last)
+        tries = 0
+        while True:
+            await self._until_open(clock, last)
+            sent = await clock.held_back(self._pace.admit())
             try:
-                return await self._attempt(attempt, deadline, last)
+                result = await self._attempt(attempt, clock, last)
             except ChatError as error:
-                if not error.retryable or number == self._tries:
+                # A server that says when to come back has not been tried in vain.
+                tries += error.kind != "rate_limited" or not error.retry_after
+                if not error.retryable or tries == self._tries:
                     raise
                 last = error
-            await self._pause(self._pause_after(number, last), deadline, last)
-        raise AssertionError("the last try returns or raises")
+            else:
+                self.place.succeeded()
+                if (tokens := self._tokens_of(result)) is not None:
+                    self._pace.used(sent, tokens)
+                return result
+            await self._pause(max(tries, 1), last, clock, began=sent.at)
 
     async def _attempt(
-        self, attempt: Callable[[], Awaitable[T]], deadline: float, last: ChatError | None
+        self, attempt: Callable[[], Awaitable[T]], clock: _Clock, last: ChatError | None
     ) -> T:
         try:
-            async with asyncio.timeout_at(deadline) as limit:
+            async with asyncio.timeout_at(clock.deadline) as limit:
                 return await attempt()
         except TimeoutError:
             if not limit.expired():
@@ -73,30 +102,54 @@ class Endpoint:
             message = f"no result within {self._timeout:g} s, all tries included{before}"
             raise ChatError("timeout", message, retryable=False) from last
 
-    async def _until_open(self, deadline: float, last: ChatError | None) -> None:
+    async def _until_open(self, clock: _Clock, last: ChatError | None) -> None:
         """Wait while a rate limit holds back all callers; another one may prolong it."""
-        loop = asyncio.get_running_loop()
-        while (wait := self._open_at - loop.time()) > 0:
-            await self._pause(wait, deadline, last)
+        while (wait := self._open_at - asyncio.get_running_loop().time()) > 0:
+            if wait > clock.patience:
+                message = f"the server asked to wait for another {wait:.0f} s, which is too long"
+                raise last or ChatError("rate_limited", message, retryable=False)
+            await clock.held_back(asyncio.sleep(wait))
 
-    def _pause_after(self, number: int, error: ChatError) -> float:
-        """Seconds until the next try; a rate limit closes the endpoint for as long."""
-        longest: float = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2 ** (number - 1))
-        asked = max(longest / 2, error.retry_after or 0.0)
-        if error.kind == "rate_limited":
-            self._open_at = max(self._open_at, asyncio.get_running_loop().time() + asked)
-        # Jitter on top, so that those who were held back together do not come back together.
-        return asked + self._random.uniform(0, longest / 2)
-
-    async def _pause(self, seconds: float, deadline: float, last: ChatError | None) -> None:
-        """Sleep.
+    async def _pause(self, tries: int, error: ChatError, clock: _Clock, *, began: float) -> None:
+        """Sleep until the next try; a rate limit closes the endpoint for everyone meanwhile.
 
         :raises ChatError: at once, where the deadline comes first.
         """
-        if asyncio.get_running_loop().time() + seconds < deadline:
-            await asyncio.sleep(seconds)
-            return
-        if last is not None:
-            raise last
-        message = f"the server asked to wait for another {seconds:.0f} s, which is too long"
-        raise ChatError("rate_limited", message, retryable=False)
+        now = asyncio.get_running_loop().time()
+        longest: float = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2 ** (tries - 1))
+        asked = max(longest / 2, error.retry_after or 0.0)
+        # Jitter on top, so that those who were held back together do not come back together.
+        jitter = self._random.uniform(0, longest / 2)
+        if error.kind == "rate_limited":
+            self._push_back(began, now, asked)
+        if error.retry_after:
+            await self._until_open(clock, error)
+            asked = max(0.0, now + asked - asyncio.get_running_loop().time())
+        if asyncio.get_running_loop().time() + asked + jitter >= clock.deadline:
+            raise error
+        await asyncio.sleep(asked + jitter)
+
+    def _push_back(self, began: float, now: float, seconds: float) -> None:
+        self._open_at = max(self._open_at, now + seconds)
+        # Calls that were in flight together are pushed back together: once is enough.
+        if began > self._pushed_back_at:
+            self._pushed_back_at = now
+            self.place.halve()
+
+
+class _Clock:
+    """One result's deadline and patience."""
+
+    def __init__(self, timeout: float, patience: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.deadline = self._loop.time() + timeout
+        self.patience = patience
+
+    async def held_back(self, waiting: Awaitable[T]) -> T:
+        """Wait for what somebody else asks for: it moves the deadline, and takes patience."""
+        began = self._loop.time()
+        result = await waiting
+        waited = self._loop.time() - began
+        self.deadline += waited
+        self.patience -= waited
+        return result

@@ -20,10 +20,13 @@ from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 from typing import Any, TypeVar
 
+from pytest_touchstone.annotations import is_opinion, over
 from pytest_touchstone.flight import lane as lanes_module
-from pytest_touchstone.flight.judging import Judging, judgements
+from pytest_touchstone.flight.canary_round import CanaryRound
+from pytest_touchstone.flight.judging import with_opinion
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
+from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
 from pytest_touchstone.flight.writing import written
 from pytest_touchstone.measures.base import Measure
@@ -32,6 +35,7 @@ from pytest_touchstone.storable import json_data
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.store.run import LostClaim, RunStore, Unit, Watch
 from pytest_touchstone.trace import Observation
+from pytest_touchstone.verdicts import Opinion
 
 T = TypeVar("T")
 Scores = Mapping[str, Score]
@@ -78,8 +82,9 @@ class Flight:
     :param lanes: one per system.
     :param run: the run in the store; ``begin`` was called.
     :param patience: seconds that :meth:`scores` waits at most.
-    :param judging: puts what was seen to a judge, where there is one.
+    :param reading: puts what was seen to a judge and a scorer, where there are any.
     :param people: what people said of a measure of a case's answer, which beats any judge.
+    :param canaries: what the judge is asked beside the run, where there is one.
     :param closers: what to close on the loop when everything is done (clients live on it).
     """
 
@@ -91,15 +96,17 @@ class Flight:
         run: RunStore,
         *,
         patience: float,
-        judging: Judging | None = None,
+        reading: Reading | None = None,
         people: People | None = None,
+        canaries: CanaryRound | None = None,
         closers: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
         self._observer = observer
         self._run = run
         self._patience = patience
-        self._judging = judging
+        self._reading = reading or Reading()
         self._people = people
+        self._canaries = canaries
         self._backlog = asyncio.Semaphore(_MOST_AWAITING_JUDGEMENT)
         self._finishing: set[asyncio.Task[None]] = set()
         self._closers = closers
@@ -129,12 +136,12 @@ class Flight:
             self._thread.start()
             self._heart.start()
 
-    def scores(self, case_id: str, system: str, mode: str = "recorded") -> Scores:
+    def scores(self, case_id: str, system: str, mode: str = "recorded", repeat: int = 0) -> Scores:
         """Wait for one case's scores, by measure name.
 
         :raises FlightError: when they will not come.
         """
-        unit = Unit(case_id, system, mode=mode)
+        unit = Unit(case_id, system, repeat, mode)
         if unit not in self._works:
             raise FlightError(f"the plan has no case {case_id} for system {system!r}")
         deadline = time.monotonic() + self._patience
@@ -215,7 +222,10 @@ class Flight:
                 others = [group.create_task(self._pulse()), group.create_task(self._watch(group))]
                 for crew in self._crews.values():
                     self._staff(crew, group)
+                if self._canaries is not None:
+                    others.append(group.create_task(self._canaries.fly()))
                 await self._landed.wait()
+                await self._canaries_home(others[-1])
                 for task in (*others, *self._at_work()):
                     task.cancel()
         finally:
@@ -223,6 +233,12 @@ class Flight:
                 # A client that cannot be closed takes nothing away from the results.
                 with contextlib.suppress(Exception):
                     await asyncio.wait_for(close(), _CLOSE_WITHIN_S)
+
+    async def _canaries_home(self, flying: asyncio.Task[None]) -> None:
+        """Canaries that were sent out are waited for, unless everything is to end."""
+        while self._canaries is not None and self._canaries.due and not self._stopping.is_set():
+            if (await asyncio.wait({flying}, timeout=_WATCH_EVERY_S))[0]:
+                return
 
     def _at_work(self) -> set[asyncio.Task[None]]:
         return {task for crew in self._crews.values() for task in crew.tasks} | self._finishing
@@ -273,7 +289,7 @@ class Flight:
             seen = await self._observer.observe(work, lane)
         finally:
             self._in_flight -= 1
-        if self._judging is None or not judgements(work):
+        if not self._reading.reads(work):
             await self._finish(unit, work, seen)
             return
         # Judging holds up no system: the next question goes out while this answer is read.
@@ -284,19 +300,36 @@ class Flight:
         task.add_done_callback(lambda _: self._backlog.release())
 
     async def _judge(self, unit: Unit, work: Work, seen: Observation) -> None:
+        opinions: Mapping[str, Opinion] = {}
+        second: asyncio.Task[Mapping[str, Opinion]] | None = None
         try:
-            if self._judging is not None:
-                seen = replace(seen, verdicts=await self._judging.verdicts(work, seen))
+            # Beside each other, but an end costs no verdict that is there already.
+            second = asyncio.create_task(self._reading.opinions(work, seen))
+            seen = await self._reading.read(work, seen)
+            opinions = await second
         except asyncio.CancelledError:
             # The system's answer was paid for; that nobody read it is said by its scores.
             await self._finish(unit, work, seen)
             raise
-        await self._finish(unit, work, seen)
+        finally:
+            if second is not None:
+                second.cancel()
+        await self._finish(unit, work, seen, opinions)
 
-    async def _finish(self, unit: Unit, work: Work, seen: Observation) -> None:
+    async def _finish(
+        self,
+        unit: Unit,
+        work: Work,
+        seen: Observation,
+        opinions: Mapping[str, Opinion] | None = None,
+    ) -> None:
         """Measure and store what was seen."""
-        engine = self._judging.engine if self._judging else ""
-        scores = {m.name: self._score(m, work, seen, engine) for m in work.measures}
+        engine = self._reading.engine
+        beside = opinions or {}
+        scores = {
+            m.name: with_opinion(self._score(m, work, seen, engine), beside.get(m.name))
+            for m in work.measures
+        }
         try:
             await written(self._run.record(work.case, seen, scores, engine), paid_for=True)
         except LostClaim:
@@ -306,13 +339,12 @@ class Flight:
             self._mark_done([unit])
 
     def _score(self, measure: Measure, work: Work, seen: Observation, engine: str) -> Score:
+        own = _measured(measure, work, seen, engine)
         answer = None if seen.last.error else seen.last.answer
-        is_opinion = measure.judged or bool(measure.wants)
-        if self._people is not None and answer is not None and is_opinion:
-            said = self._people(work.case.id, measure.name, answer.text)
-            if said is not None:
-                return said
-        return _measured(measure, work, seen, engine)
+        if self._people is None or answer is None or not is_opinion(measure):
+            return own
+        said = self._people(work.case.id, measure.name, answer.text)
+        return own if said is None else over(own, said)
 
     def _mark_done(self, units: Iterable[Unit]) -> None:
         with self._news:

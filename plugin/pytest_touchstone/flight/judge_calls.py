@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -27,6 +28,7 @@ class JudgeCalls:
 
     :param server: where the model is served, without credentials.
     :param cost: US dollars of a call.
+    :ivar live: set once the server has answered a call that was not known already.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class JudgeCalls:
         self._shared = shared
         self._run = run
         self._cost = cost
+        self.live = asyncio.Event()
         self._hits = 0
         self._failed_in_a_row = 0
 
@@ -45,7 +48,14 @@ class JudgeCalls:
 
         :raises ChatError: where there is none.
         """
-        key = self._key(request)
+        return await self._answer(request, ())
+
+    def fresh(self, salt: str) -> Callable[[ChatRequest], Awaitable[Completion]]:
+        """Like :meth:`ask`, but nothing that was asked without this salt counts as known."""
+        return lambda request: self._answer(request, ("fresh", salt))
+
+    async def _answer(self, request: ChatRequest, salt: tuple[str, ...]) -> Completion:
+        key = self._key(request, salt)
         found = await self._shared.once(key, lambda: self._made(key, request))
         self._hits += not found.made
         return _completion(found.result)
@@ -59,9 +69,9 @@ class JudgeCalls:
         call = {"usd": usd, "usage": None if usage is None else asdict(usage)}
         self._run.note("judge_call", key, call)
 
-    def _key(self, request: ChatRequest) -> str:
+    def _key(self, request: ChatRequest, salt: tuple[str, ...]) -> str:
         """Everything that can change the reply: endpoint, model, prompt, data, parameters."""
-        parts = ["judge", self._server, self._chat.model, request.canonical()]
+        parts = ["judge", self._server, self._chat.model, request.canonical(), *salt]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     async def _made(self, key: str, request: ChatRequest) -> Mapping[str, Any]:
@@ -78,6 +88,7 @@ class JudgeCalls:
                 self._note(f"{key}/{uuid.uuid4().hex}", error.usage)
             raise
         self._failed_in_a_row = 0
+        self.live.set()
         self._note(key, completion.usage)
         if completion.fingerprint:
             self._run.note("judge_fingerprint", completion.fingerprint, completion.model)

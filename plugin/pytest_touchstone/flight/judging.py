@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
+from pytest_touchstone.citing import cited_paragraphs
 from pytest_touchstone.flight.observe import Work
 from pytest_touchstone.gold import Case
+from pytest_touchstone.judge import second_opinion
 from pytest_touchstone.judge.protocol import Judge
+from pytest_touchstone.judge.second_opinion import SecondOpinion
 from pytest_touchstone.judge.tasks import (
     BehaviourTask,
     ClaimsTask,
@@ -22,11 +25,11 @@ from pytest_touchstone.judge.tasks import (
     Task,
     ToneTask,
 )
-from pytest_touchstone.measures.base import JUDGEMENTS, Judgement
+from pytest_touchstone.measures.base import JUDGEMENTS, LIVE, Judgement
 from pytest_touchstone.measures.paragraphs import COHERENCE_DEPTH, RELEVANCE_DEPTH
-from pytest_touchstone.paragraphs import paragraphs
+from pytest_touchstone.score import SECOND_OPINION, Score
 from pytest_touchstone.trace import Answer, Observation
-from pytest_touchstone.verdicts import NoVerdict
+from pytest_touchstone.verdicts import NoVerdict, Opinion
 
 V = TypeVar("V")
 
@@ -56,15 +59,29 @@ def judgements(work: Work) -> frozenset[Judgement]:
     return frozenset(named)
 
 
+def second_opinions(work: Work, system: str) -> tuple[str, ...]:
+    """The work's measures that another engine scores too: those of the system under test alone.
+
+    :param system: the system under test.
+    """
+    if not work.judged or work.system != system or work.mode == LIVE:
+        return ()
+    return tuple(m.name for m in work.measures if m.name in second_opinion.CALLS)
+
+
 @dataclass(frozen=True, slots=True)
 class Judging:
     """Puts an observation's questions to a judge, all at once.
 
     :param engine: the judge's name, which stands beside each of its scores.
+    :param second: another engine, asked about the answers of the system under test.
+    :param system: the system under test.
     """
 
     judge: Judge
     engine: str
+    second: SecondOpinion | None = None
+    system: str = ""
 
     async def verdicts(self, work: Work, seen: Observation) -> dict[str, Any]:
         """A verdict, or why there is none, for each judgement; none of a system that failed."""
@@ -75,22 +92,37 @@ class Judging:
         found = await asyncio.gather(*(self._one(n, work.case, seen, answer) for n in wanted))
         return dict(zip(wanted, found, strict=True))
 
+    async def opinions(self, work: Work, seen: Observation) -> Mapping[str, Opinion]:
+        """What the other engine says of the answer, by name of the measure."""
+        measures = second_opinions(work, self.system)
+        if self.second is None or not measures:
+            return {}
+        if seen.last.error is not None or seen.last.answer is None:
+            return {}
+        return await self.second.opinions(measures, work.case, seen.last.answer)
+
     async def _one(self, name: Judgement, case: Case, seen: Observation, answer: Answer) -> Any:
         passages = tuple(passage.text for passage in answer.passages)
+        about = tuple(passage.metadata for passage in answer.passages)
         match name:
             case "claims":
-                return await self._claims(case, answer, passages)
+                return await self._claims(case, answer, passages, about)
             case "coherence":
                 tasks = (CoherenceTask(text) for text in passages[:COHERENCE_DEPTH])
                 return tuple(await asyncio.gather(*(self._ask(task) for task in tasks)))
             case "relevance":
-                return await self._ask(RelevanceTask(case.question, passages[:RELEVANCE_DEPTH]))
+                return await self._ask(
+                    RelevanceTask(
+                        case.question, passages[:RELEVANCE_DEPTH], about[:RELEVANCE_DEPTH]
+                    )
+                )
             case "coverage":
                 return await self._ask(CoverageTask(case.key_points, answer.text))
             case "tone":
                 return await self._ask(ToneTask(case.question, answer.text))
             case "support":
-                return await self._ask(SupportTask(paragraphs(answer.text), passages))
+                cited = cited_paragraphs(answer, seen.citation_pattern)
+                return await self._ask(SupportTask(cited, passages, about))
             case "behaviour":
                 return await self._ask(
                     BehaviourTask(case.question, case.filters or {}, answer.text)
@@ -99,17 +131,30 @@ class Judging:
                 turns = tuple((t.question, t.answer.text if t.answer else "") for t in seen.turns)
                 return await self._ask(ConversationTask(turns, case.answer))
 
-    async def _claims(self, case: Case, answer: Answer, passages: tuple[str, ...]) -> Any:
+    async def _claims(
+        self,
+        case: Case,
+        answer: Answer,
+        passages: tuple[str, ...],
+        about: tuple[Mapping[str, Any], ...],
+    ) -> Any:
         claims = await self._ask(ClaimsTask(case.question, answer.text))
         if isinstance(claims, NoVerdict):
             return claims
-        return await self._ask(ClaimVerdictsTask(claims, passages))
+        return await self._ask(ClaimVerdictsTask(claims, passages, about))
 
     async def _ask(self, task: Task[V]) -> V | NoVerdict:
         judged = await self.judge.judge(task)
         if judged.verdict is not None:
             return judged.verdict
         return judged.failure or NoVerdict("judge_unreadable", "the judge gave no verdict")
+
+
+def with_opinion(score: Score, opinion: Opinion | None) -> Score:
+    """The score with the other engine's opinion in its detail; its value stays what it is."""
+    if opinion is None:
+        return score
+    return replace(score, detail={**score.detail, SECOND_OPINION: asdict(opinion)})
 
 
 def _arises(name: Judgement, case: Case, answer: Answer) -> bool:

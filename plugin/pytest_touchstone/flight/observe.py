@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pytest_touchstone.flight.lane import Lane, SystemFailed
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure, Need
+from pytest_touchstone.paragraphs import CITATION
 from pytest_touchstone.redact import everywhere
 from pytest_touchstone.storable import storable
 from pytest_touchstone.systems.protocol import Session, as_answer, as_retrieval
@@ -58,12 +59,14 @@ class Observer:
     :param price: US dollars of an answer's usage, or ``None`` and the reason.
     :param redact: takes secrets out of a fault's message.
     :param mask: takes known secrets out of what a system says, which may echo one.
+    :param citation_pattern: regular expression of one citation marker in the answers.
     """
 
     count: Count
     price: Price
     redact: Callable[[str], str]
     mask: Callable[[str], str] = str
+    citation_pattern: str = CITATION
 
     async def observe(self, work: Work, lane: Lane) -> Observation:
         """Ask the turns that are needed, oldest first, in one session."""
@@ -80,7 +83,15 @@ class Observer:
                 for index, messages in conversation(work.case, every_labelled=every_labelled)
             ]
         facts = await self._facts(work, turns[-1]) if "counts" in work.needs else Facts()
-        return Observation(work.case.id, work.system, tuple(turns), work.repeat, work.mode, facts)
+        return Observation(
+            work.case.id,
+            work.system,
+            tuple(turns),
+            work.repeat,
+            work.mode,
+            facts,
+            citation_pattern=self.citation_pattern,
+        )
 
     async def _played(self, case: Case, session: Session, lane: Lane) -> list[Turn]:
         """The whole conversation, on the system's own earlier answers; it ends where one fails."""

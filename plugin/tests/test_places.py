@@ -1,0 +1,73 @@
+"""Places: never more inside than allowed, first come first served, and nobody is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_touchstone.flight.places import Places
+
+
+def test_first_come_first_served() -> None:
+    order: list[int] = []
+
+    async def caller(places: Places, number: int) -> None:
+        async with places:
+            order.append(number)
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        places = Places(2)
+        await asyncio.gather(*(caller(places, number) for number in range(7)))
+
+    asyncio.run(main())
+    assert order == list(range(7))
+
+
+@given(
+    st.integers(1, 5),
+    st.lists(st.tuples(st.sampled_from(["call", "cancel", "halve", "succeeded"]), st.integers(0))),
+)
+def test_whatever_happens_no_place_is_lost_or_given_twice(
+    limit: int, steps: Sequence[tuple[str, int]]
+) -> None:
+    async def main() -> None:
+        places = Places(limit)
+        inside = 0
+        release = asyncio.Event()
+
+        async def caller() -> None:
+            nonlocal inside
+            async with places:
+                inside += 1
+                assert inside <= limit
+                try:
+                    await release.wait()
+                finally:
+                    inside -= 1
+
+        callers: list[asyncio.Task[None]] = []
+        for step, number in steps:
+            match step:
+                case "call":
+                    callers.append(asyncio.ensure_future(caller()))
+                case "cancel" if callers:
+                    callers[number % len(callers)].cancel()
+                case "halve":
+                    places.halve()
+                case _:
+                    places.succeeded()
+            assert 1 <= places.open <= limit
+            if number % 2:
+                await asyncio.sleep(0)
+        release.set()
+        await asyncio.wait_for(asyncio.gather(*callers, return_exceptions=True), 5)
+        for _ in range(limit * limit):  # everything has grown back, and every place is free
+            places.succeeded()
+        entered = [asyncio.ensure_future(places.__aenter__()) for _ in range(limit)]
+        await asyncio.wait_for(asyncio.gather(*entered), 5)
+
+    asyncio.run(main())
