@@ -14,16 +14,26 @@ import pytest
 
 from pytest_touchstone.flight.flight import FlightError
 from pytest_touchstone.floors import BelowFloor, CaseScores
+from pytest_touchstone.gate import Previous, not_held, turns_red
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.redact import redactor
 from pytest_touchstone.report.display import printable
+from pytest_touchstone.report.model import GateEntry
 from pytest_touchstone.report.table import headline, table_lines
 from pytest_touchstone.run import Process, new_process
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.settings_file import SettingsError, load_settings
+from pytest_touchstone.shell.gating import record_gates, write_gates
 from pytest_touchstone.shell.refusal import Refusal
-from pytest_touchstone.shell.session import Evaluation, Finished, finish, output_fault, request_stop
+from pytest_touchstone.shell.session import (
+    Evaluation,
+    Finished,
+    finish,
+    output_fault,
+    previous_report,
+    request_stop,
+)
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.systems.loading import Resources, SystemNotFound
 from pytest_touchstone.unusable import Unusable
@@ -41,8 +51,9 @@ def register(config: pytest.Config, default_settings: str) -> None:
     """
     given = config.getoption("touchstone_settings")
     file = config.invocation_params.dir / given if given else config.rootpath / default_settings
-    names = ("dataset", "system", "baseline", "split")
+    names = ("dataset", "system", "baseline", "split", "sample", "repeats", "previous")
     options = {name: config.getoption(f"touchstone_{name}") for name in names}
+    options["gates"] = config.getoption("touchstone_gate")
     try:
         settings = load_settings(
             file, overrides={name: value for name, value in options.items() if value is not None}
@@ -55,7 +66,12 @@ def register(config: pytest.Config, default_settings: str) -> None:
     # so that whatever was found without this still is.
     if str(config.rootpath) not in sys.path:
         sys.path.append(str(config.rootpath))
-    hooks = Hooks(config, settings)
+    try:
+        # Workers compare nothing with it.
+        previous = None if hasattr(config, "workerinput") else previous_report(settings)
+    except Unusable as error:
+        raise pytest.UsageError(str(error)) from None
+    hooks = Hooks(config, settings, previous)
     config.pluginmanager.register(hooks, "touchstone-hooks")
     config.pluginmanager.register(Refusal(config, hooks.begin), "touchstone-refusal")
     config.pluginmanager.register(Landing(hooks), "touchstone-landing")
@@ -64,9 +80,12 @@ def register(config: pytest.Config, default_settings: str) -> None:
 class Hooks:
     """Collection, cases, scores, outcomes and the report of one session."""
 
-    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+    def __init__(
+        self, config: pytest.Config, settings: Settings, previous: Previous | None
+    ) -> None:
         self._config = config
         self._settings = settings
+        self._previous = previous
         self._strict = bool(config.getoption("touchstone_strict"))
         self._worker_input = getattr(config, "workerinput", None)
         self._process = _process(self._worker_input)
@@ -81,6 +100,10 @@ class Hooks:
         self._gold_fault: str | None = None
         self._failure: str | None = None
         self._cases_reported = False
+        option = config.option
+        idle = option.collectonly or option.setupplan
+        self._to_be_gated = bool(option.touchstone_gate) and not idle
+        self._gates: list[GateEntry] = []
         self._low: list[tuple[str, Sequence[str]]] = []
         self._finished: Finished | None = None
         self._report_file: Path | None = None
@@ -161,8 +184,10 @@ class Hooks:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         case = _case_of(item)
+        # Builtins only: these travel from worker to controller.
+        if item.get_closest_marker("touchstone"):
+            report.touchstone = True  # type: ignore[attr-defined]
         if case is not None:
-            # Builtins only: this travels from worker to controller.
             report.touchstone_case = case.id  # type: ignore[attr-defined]
         if call.excinfo is None or not isinstance(call.excinfo.value, BelowFloor):
             return report
@@ -186,6 +211,7 @@ class Hooks:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._cases_reported |= hasattr(report, "touchstone_case")
+        self._to_be_gated |= hasattr(report, "touchstone")
         if lines := getattr(report, "touchstone_low", None):
             self._low.append((report.nodeid, lines))
 
@@ -220,24 +246,30 @@ class Hooks:
     ) -> Generator[None, object, object]:
         if self._is_controller and exitstatus == pytest.ExitCode.INTERRUPTED:
             request_stop(self._settings, self._process.run_id)
-        result = yield
-        # Where workers were cut short, only the store knows whether they had begun.
+        # Where workers were cut short, they end while this hook goes on, and only the store knows
+        # whether they had begun.  Otherwise all is there, and the JUnit file is not yet written.
         cut_short = self._is_controller and exitstatus in (
             pytest.ExitCode.INTERRUPTED,
             pytest.ExitCode.INTERNAL_ERROR,
         )
-        begun = self._cases_reported or self.evaluation.started or cut_short
-        if begun and self._worker_input is None:
+        begun = self._cases_reported or self.evaluation.started
+        if not cut_short and (begun or (self._to_be_gated and self._settings.gates)):
+            self._report(session)
+        result = yield
+        if cut_short:
             self._report(session)
         return result
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self._finished is None and self._failure is None:
+        if self._finished is None and self._failure is None and not self._gates:
             return
         terminalreporter.ensure_newline()
         terminalreporter.section("touchstone")
         for line in self._summary(self._config.get_terminal_writer().fullwidth):
             terminalreporter.write_line(line)
+        write_gates(terminalreporter, self._gates, self._settings.treatment)
+        if self._report_file is not None:
+            terminalreporter.write_line(f"report: {self._report_file}")
         if self._failure is not None:
             terminalreporter.write_line(f"ERROR: {self._failure}", red=True)
 
@@ -253,8 +285,6 @@ class Hooks:
             yield f"note: defined but not part of this run: {', '.join(unused)} (setting `system`)"
         for notice in self._finished.notices:
             yield f"note: {printable(notice, _LONGEST_LINE)}"
-        if self._report_file is not None:
-            yield f"report: {self._report_file}"
 
     def _low_lines(self) -> list[str]:
         verbose = self._config.get_verbosity() > 0
@@ -265,15 +295,23 @@ class Hooks:
         return lines
 
     def _report(self, session: pytest.Session) -> None:
+        if self._worker_input is not None:
+            return
         output = _output(self._config) or self._settings.reports
         try:
-            self._finished = finish(self._settings, self._process.run_id)
+            self._finished = finish(self._settings, self._process.run_id, self._previous)
             self._report_file = self._finished.write(output) if self._finished else None
         except (StoreError, OSError) as error:
             self.failed(f"the report cannot be written: {error}")
         if self._finished is not None and self._finished.answered == 0:
             self.failed("the system under test answered no question")
-        if session.exitstatus == pytest.ExitCode.OK and self._failure is not None:
+        if self._finished is not None:
+            self._gates = self._finished.report["gates"]
+        else:
+            self._gates = not_held(self._settings.parsed_gates, "nothing was evaluated")
+        record_gates(self._config, self._gates)
+        red = any(turns_red(entry, self._settings.treatment) for entry in self._gates)
+        if session.exitstatus == pytest.ExitCode.OK and (red or self._failure is not None):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _hooked_systems(self, resources: Resources) -> dict[str, object]:

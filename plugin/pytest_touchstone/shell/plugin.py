@@ -15,7 +15,7 @@ import pytest
 
 _MARKER = "touchstone(*measures): what this test module measures on every gold question"
 DEFAULT_SETTINGS = "evaluation/settings.yaml"
-_PATHS = frozenset({"--touchstone-settings", "--touchstone-dataset", "--touchstone-output"})
+_PATHS = frozenset(f"--touchstone-{name}" for name in ("settings", "dataset", "output", "previous"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +45,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--touchstone-split",
         choices=("dev", "test"),
         help="only this half of the gold questions: tune on one, report the other",
+    )
+    group.addoption(
+        "--touchstone-sample",
+        metavar="N",
+        help="only so many gold questions, always the same ones, their types in proportion",
+    )
+    group.addoption(
+        "--touchstone-repeats", metavar="K", help="ask each question so often (default: once)"
+    )
+    group.addoption(
+        "--touchstone-gate",
+        action="append",
+        metavar="EXPR",
+        help="fail unless this holds, e.g. 'Recall@5 >= 0.7'; beside the settings' own; repeatable",
+    )
+    group.addoption(
+        "--touchstone-previous",
+        metavar="FILE",
+        help="the earlier report that gates call `previous`",
     )
     group.addoption(
         "--touchstone-strict",

@@ -16,11 +16,14 @@ from pathlib import Path
 from pytest_touchstone.annotations import Annotations
 from pytest_touchstone.dataset import read_annotations, read_gold
 from pytest_touchstone.floors import CaseScores
+from pytest_touchstone.gate import Previous, gate_entries
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
+from pytest_touchstone.gold.sampling import stratified_sample
 from pytest_touchstone.measures.base import Measure
-from pytest_touchstone.opening import Progress
+from pytest_touchstone.opening.collection import Progress
 from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import Report, report_name, to_json
+from pytest_touchstone.report_file import read_report
 from pytest_touchstone.run import Hooked, Process, Run, finish_run, open_run
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan
@@ -71,6 +74,13 @@ class Evaluation:
         """
         return read_annotations(self._settings.dataset.parent)
 
+    @cached_property
+    def scope(self) -> tuple[Case, ...]:
+        """The gold questions of this run: the half that was asked for, or a sample."""
+        split, size = self._settings.split, self._settings.sample
+        cases = [case for case in self.gold.cases if split in (None, case.split)]
+        return tuple(cases if size is None else stratified_sample(cases, size))
+
     def cases_for(self, measures: Sequence[Measure]) -> list[Case]:
         """The gold questions that carry labels for at least one of the measures.
 
@@ -81,8 +91,7 @@ class Evaluation:
             message = f"no gold question has {split!r} here, and only these were asked for"
             raise GoldError([GoldFault(self.gold.file, 0, "split", message)])
         possible = self._possible(measures)
-        cases = (c for c in self.gold.cases if split in (None, c.split))
-        return [case for case in cases if any(m.applies(case) for m in possible)]
+        return [case for case in self.scope if any(m.applies(case) for m in possible)]
 
     def why_no_cases(self, measures: Sequence[Measure]) -> str:
         """Why :meth:`cases_for` found none."""
@@ -92,11 +101,16 @@ class Evaluation:
         return f"no gold question has the labels that {names} need"
 
     def _possible(self, measures: Sequence[Measure]) -> list[Measure]:
-        """The measures that this run can take: what is judged needs a judge, or people."""
-        if self._settings.judge is not None:
-            return list(measures)
+        """The measures that this run can take.
+
+        What is judged needs a judge, or people; what a scorer says needs a scorer.
+        """
+        scorer, judge = self._settings.scorer is not None, self._settings.judge is not None
+        there = [m for m in measures if scorer or not m.scored]
+        if judge:
+            return there
         annotated = self.annotations.measures
-        return [m for m in measures if not m.judged or m.name in annotated]
+        return [m for m in there if not m.judged or m.name in annotated]
 
     def select(self, wanted: Iterable[tuple[Case, Sequence[Measure]]]) -> None:
         """Take note of what the collected tests want measured; pays for nothing else."""
@@ -119,6 +133,7 @@ class Evaluation:
                 case_id: tuple(m for m in self._order if m in chosen)
                 for case_id, chosen in self._selected.items()
             },
+            self.scope,
         )
         self._run = open_run(
             self._settings,
@@ -126,7 +141,7 @@ class Evaluation:
             self._process,
             root=self._root,
             hooked=self._hooked,
-            people=self.annotations.score,
+            people=self.annotations,
             progress=self._progress,
         )
 
@@ -211,13 +226,31 @@ class Finished:
         return target
 
 
-def finish(settings: Settings, run_id: str) -> Finished | None:
-    """The report of a run, built from its rows; ``None`` where nothing was evaluated.
+def finish(settings: Settings, run_id: str, previous: Previous | None) -> Finished | None:
+    """The report of a run, built from its rows, with its gates; ``None`` where nothing was
+    evaluated.
 
+    :param previous: the earlier report that gates compare with.
     :raises StoreError: where the rows cannot be read.
     """
     found = finish_run(settings, run_id)
-    return None if found is None else Finished(*found)
+    if found is None:
+        return None
+    report, notices = found
+    report["gates"] = gate_entries(settings.parsed_gates, report, previous)
+    return Finished(report, notices)
+
+
+def previous_report(settings: Settings) -> Previous | None:
+    """The earlier report that some gate compares with, where one does.
+
+    :raises UnreadableReport: where the file is no report.
+    """
+    if settings.previous is None:
+        return None
+    if all(gate.reference != "previous" for gate in settings.parsed_gates):
+        return None
+    return Previous(read_report(settings.previous), settings.previous.name)
 
 
 def request_stop(settings: Settings, run_id: str) -> None:

@@ -13,6 +13,17 @@ import pytest
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.shipped import shipped
 
+_PASSED_ON = (
+    "settings",
+    "dataset",
+    "output",
+    "system",
+    "baseline",
+    "split",
+    "sample",
+    "repeats",
+    "previous",
+)
 # The console script lives in the package whose assertions pytest would rewrite; it has none.
 _ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten; pytest_touchstone"
 
@@ -26,6 +37,12 @@ def add(commands: Any) -> None:
     run.add_argument("--system", metavar="NAME", help="system under test")
     run.add_argument("--baseline", metavar="NAME", help="`none` for no comparison")
     run.add_argument("--split", choices=("dev", "test"), help="one half of the gold questions")
+    run.add_argument("--sample", metavar="N", help="so many gold questions, types in proportion")
+    run.add_argument("--repeats", metavar="K", help="ask each question so often")
+    run.add_argument(
+        "--gate", metavar="EXPR", action="append", help="fail unless this holds; repeatable"
+    )
+    run.add_argument("--previous", metavar="FILE", help="the report that gates call `previous`")
     run.add_argument("--strict", action="store_true", help="low cases fail")
     run.add_argument(
         "pytest", nargs="*", metavar="-- PYTEST", help="for pytest, e.g. `-- -k retrieval -n 2`"
@@ -52,10 +69,11 @@ def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
     ones, so that a project needs only settings and gold questions.
     """
     arguments = [f"--rootdir={folder}", "-p", "no:deepeval", "-W", _ALREADY_IMPORTED]
-    for name in ("settings", "dataset", "output", "system", "baseline", "split"):
+    for name in _PASSED_ON:
         value = getattr(options, name)
         if value is not None:
             arguments.append(f"--touchstone-{name}={value}")
+    arguments += [f"--touchstone-gate={text}" for text in options.gate or ()]
     if options.strict:
         arguments.append("--touchstone-strict")
     own = folder / "tests"
