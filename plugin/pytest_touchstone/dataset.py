@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_touchstone.annotations import (
     Annotation,
     AnnotationError,
     Annotations,
+    annotation_line,
     parse_annotations,
 )
 from pytest_touchstone.gold import GoldError, GoldFault, GoldSet, parse_gold
@@ -31,6 +34,14 @@ def read_annotations(folder: Path) -> Annotations:
 
     :raises AnnotationError: with every fault of the first faulty file.
     """
+    return Annotations(annotation_lines(folder))
+
+
+def annotation_lines(folder: Path) -> list[Annotation]:
+    """The same, annotation by annotation.
+
+    :raises AnnotationError: with every fault of the first faulty file.
+    """
     found: list[Annotation] = []
     for path in sorted(folder.glob("annotations*.jsonl")):
         try:
@@ -39,4 +50,20 @@ def read_annotations(folder: Path) -> Annotations:
             reason = error.strerror or type(error).__name__
             raise AnnotationError(f"{path}: cannot be read: {reason}") from None
         found += parse_annotations(data, file=str(path))
-    return Annotations(found)
+    return found
+
+
+def append_annotations(path: Path, annotations: Sequence[Annotation]) -> None:
+    """Write annotations behind those that a file has, in one piece.
+
+    :raises OSError: where it cannot be written.
+    """
+    lines = "".join(f"{annotation_line(one)}\n" for one in annotations)
+    with path.open("ab+") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(end - 1, 0))
+        # Somebody's editor may have left the last line without its end.
+        broken = file.read(1) not in (b"", b"\n")
+        file.write(b"\n" * broken + lines.encode())
+        file.flush()
+        os.fsync(file.fileno())
