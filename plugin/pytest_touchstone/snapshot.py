@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -9,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_touchstone.estimate import seed_from
-from pytest_touchstone.gold import Case, GoldSet
+from pytest_touchstone.gold import CASE_TYPES, Case, GoldSet
 from pytest_touchstone.judge.llm import ALL_PROMPTS
+from pytest_touchstone.judge.second_opinion import CRITERIA
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.provenance import commit_of, package_versions
 from pytest_touchstone.report import RunConfig, measure_info
@@ -25,11 +27,13 @@ class Plan:
 
     :param order: every measure that some test declares, in the order of declaration.
     :param measures: by id of the case.
+    :param scope: what split and sample leave of the gold questions; the selected are among them.
     """
 
     gold: GoldSet
     order: tuple[Measure, ...]
     measures: Mapping[str, tuple[Measure, ...]]
+    scope: tuple[Case, ...]
 
     @property
     def cases(self) -> list[Case]:
@@ -63,6 +67,11 @@ def run_config(
             "sha256": gold.sha256,
             "counts": {str(kind): number for kind, number in gold.counts.items()},
         },
+        "selection": {
+            "split": settings.split,
+            "sample": settings.sample,
+            "applicable": {measure.name: _applicable(measure, plan) for measure in plan.order},
+        },
         "settings_sha256": settings.digest,
         "settings": settings.public(),
         "roles": {
@@ -74,7 +83,8 @@ def run_config(
         "models": {
             "generator": {"model": settings.generator.effective_model},
             "embedder": {"model": embedder},
-            "judge": _judge(settings),
+            "judge": _judge(settings, embedder),
+            "scorer": {"model": settings.scorer.model if settings.scorer else None},
         },
         "prompts": {name: shipped_prompt(name).sha256 for name in _prompts(settings)},
         "corpus": corpus,
@@ -87,14 +97,25 @@ def run_config(
     }
 
 
+def _applicable(measure: Measure, plan: Plan) -> dict[str, int]:
+    """Of each type, the questions that the measure would be taken on were none taken away."""
+    counts = Counter(case.type for case in plan.scope if measure.applies(case))
+    return {kind: counts[kind] for kind in CASE_TYPES if counts[kind]}
+
+
 def _prompts(settings: Settings) -> list[str]:
     names = ["baseline_answer", "standalone_query"]
-    return names if settings.judge is None else [*names, *sorted(ALL_PROMPTS)]
+    if settings.judge is None or settings.judge.is_offline:
+        return names
+    beside = CRITERIA.values() if settings.judge.second_opinion is not None else ()
+    return [*names, *sorted(ALL_PROMPTS), *sorted(beside)]
 
 
-def _judge(settings: Settings) -> dict[str, Any]:
+def _judge(settings: Settings, embedder: str | None) -> dict[str, Any]:
     if settings.judge is None:
         return {"model": None}
+    if settings.judge.is_offline:
+        return {"model": settings.judge.model, "embedder": embedder}
     return {
         "model": settings.judge.model,
         "server": settings.judge_server,

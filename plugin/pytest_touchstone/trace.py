@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from pytest_touchstone.paragraphs import CITATION
 from pytest_touchstone.verdicts import Coherence, NoVerdict, Verdict
 
 Behavior = Literal["relaxed", "asked_follow_up", "admitted", "failed_silently"]
@@ -158,7 +159,9 @@ class Observation:
 
     :param verdicts: what a judge said, by what measures need of it (``claims``, ``relevance``,
         ``coverage``, ``tone``, ``support``, ``behaviour``, ``conversation``); under ``coherence``
-        one verdict for each of the first retrieved passages, in rank order.
+        one verdict for each of the first retrieved passages, in rank order; under
+        ``citation_coverage`` what a scorer says of the paragraphs that cite.
+    :param citation_pattern: regular expression of one citation marker in the answers.
     """
 
     case_id: str
@@ -170,6 +173,7 @@ class Observation:
     verdicts: Mapping[str, Verdict | NoVerdict | tuple[Coherence | NoVerdict, ...]] = field(
         default_factory=dict
     )
+    citation_pattern: str = CITATION
 
     @property
     def last(self) -> Turn:

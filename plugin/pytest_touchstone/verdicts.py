@@ -46,9 +46,14 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Every claim that was asked, with its verdict; empty where the answer claims nothing."""
+    """Every claim that was asked, with its verdict; empty where the answer claims nothing.
+
+    :param support: how strongly the passages support the answer as a whole, from 0 to 1, from an
+        engine that grades; ``None`` from one that only labels.
+    """
 
     verdicts: tuple[ClaimVerdict, ...]
+    support: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +82,16 @@ class Coherence:
 
 @dataclass(frozen=True, slots=True)
 class PointVerdict:
-    """One key point of a good summary against the answer."""
+    """One key point of a good summary against the answer.
+
+    :param support: how far it is said, from 0 to 1, where the engine grades finer than labels.
+    """
 
     point: str
     label: PointLabel
     rationale: str
     quotation: Quotation | None = None
+    support: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +174,58 @@ class Conversation:
     turns: tuple[TurnVerdict, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SourceCoverage:
+    """How well one cited source covers the paragraph.
+
+    :param source: its number among the passages, from 1.
+    :param score: from 0 to 1, or ``None`` with a ``reason``: the scorer's own, or ``unresolved``
+        where there is no such passage.
+    :param windows: parts that the source was scored in; the best one counts.
+    """
+
+    source: int
+    score: float | None
+    windows: int = 1
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParagraphCoverage:
+    """A citing paragraph with every source that it cites; ``index`` is its place in the answer."""
+
+    index: int
+    text: str
+    sources: tuple[SourceCoverage, ...]
+
+    @property
+    def best(self) -> float | None:
+        """The best coverage over its sources, as far as they exist.
+
+        ``None`` where one of them was not scored, since it might be the best, or none exists.
+        """
+        scores = [each.score for each in self.sources if each.reason != UNRESOLVED]
+        known = [score for score in scores if score is not None]
+        return max(known) if known and len(known) == len(scores) else None
+
+
+@dataclass(frozen=True, slots=True)
+class CitationCoverage:
+    """Every citing paragraph of an answer, as a scorer sees it.
+
+    :param scorer: the model that scored.
+    :param scale: what its values are, such as ``probability``, or ``proxy`` for a substitute.
+    """
+
+    paragraphs: tuple[ParagraphCoverage, ...]
+    scorer: str
+    scale: str
+
+
+UNRESOLVED = "unresolved"
+"""The reason of a citation that is no passage."""
+
+
 Verdict = (
     Claims
     | Relevance
@@ -174,17 +235,34 @@ Verdict = (
     | ParagraphSupport
     | BehaviourVerdict
     | Conversation
+    | CitationCoverage
 )
 
 
 @dataclass(frozen=True, slots=True)
 class NoVerdict:
-    """Why a judge gave none.
+    """Why a judge or a scorer gave none.
 
-    :param reason: ``judge_unreachable``, ``judge_refused``, ``judge_unreadable`` (no reply of the
-        form asked for, after asking again), ``judge_truncated``, ``no_judge``.
+    :param reason: of a judge ``judge_unreachable``, ``judge_refused``, ``judge_unreadable`` (no
+        reply of the form asked for, after asking again), ``judge_truncated``, ``no_judge``; of a
+        scorer ``no_scorer`` or what it says itself.
     :param why: one line for a reader, without secrets.
     """
 
     reason: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """Another engine's value for a measure of an answer, to stand beside ours.
+
+    :param engine: its name and version.
+    :param value: in the measure's own unit and range, or ``None`` with a ``reason``.
+    :param why: one line for a reader.
+    """
+
+    engine: str
+    value: float | None
+    why: str
+    reason: str | None = None

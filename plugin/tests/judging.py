@@ -200,12 +200,16 @@ def tasks_about(text: str) -> list[Task[Any]]:
     """Every task, with this text in every place where untrusted text can stand."""
     return [
         ClaimsTask(text, f"Ja. {text}"),
-        ClaimVerdictsTask((text, "b"), (text, "d")),
-        RelevanceTask(text, (text, "d")),
+        ClaimVerdictsTask((text, "b"), (text, "d"), ({text: text}, {"year": text})),
+        RelevanceTask(text, (text, "d"), ({text: text}, {"year": text})),
         CoherenceTask(text),
         CoverageTask((text, "b"), f"Ja. {text}"),
         ToneTask(text, text),
-        SupportTask((Paragraph(0, text, (1, 2)), Paragraph(1, text, (2,))), (text, "d")),
+        SupportTask(
+            (Paragraph(0, text, (1, 2)), Paragraph(1, text, (2,))),
+            (text, "d"),
+            ({text: text}, {"year": text}),
+        ),
         BehaviourTask(text, {"field": text, text: [text]}, text),
         ConversationTask(((text, text), ("c", "d")), text),
     ]

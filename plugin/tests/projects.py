@@ -132,6 +132,13 @@ def plain(messages, session):
     return answer(case, 6) if other is ... else other
 '''
 
+# What comes with deepeval is installed where it is.
+INI = """
+[pytest]
+addopts = -p no:deepeval -p no:asyncio -p no:repeat -p no:rerunfailures
+filterwarnings = error
+"""
+
 _INTERRUPTIBLE = """
 import signal, sys, pytest
 # Whoever starts the tests in the background lets them ignore Ctrl-C.
@@ -192,7 +199,7 @@ class Project:
             "prices": {"own-model": {"input": 1, "output": 2}},
             "resamples": 100,
         }
-        self.write("pytest.ini", "[pytest]\naddopts = -p no:deepeval\nfilterwarnings = error\n")
+        self.write("pytest.ini", INI)
         self.write("app.py", APP.lstrip())
         self.faults()
         self.gold(gold())

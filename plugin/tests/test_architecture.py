@@ -11,12 +11,14 @@ import pytest_touchstone
 
 PACKAGE = Path(pytest_touchstone.__file__).parent
 PURE = {
-    "annotations", "estimate", "floors", "gold", "measures", "nearest", "paragraphs", "report",
-    "rouge", "score", "storable", "tokens", "trace", "unusable", "verdicts",
+    "agreement", "annotations", "calibrate", "drawing", "rubrics", "student", "worksheet",
+    "citing", "estimate", "floors", "gate", "gold", "measures", "nearest", "paragraphs",
+    "repeats", "report", "rouge", "score", "storable", "tokens", "trace", "unusable", "verdicts",
 }  # fmt: skip
 EFFECTS = {
-    "corpus", "dataset", "flight", "judge", "llm", "opening", "provenance", "redact", "run",
-    "settings", "settings_file", "shipped", "snapshot", "store", "systems",
+    "corpus", "covering", "dataset", "flight", "judge", "llm", "opening", "provenance", "redact",
+    "report_file", "run",
+    "scorer", "settings", "settings_file", "shipped", "snapshot", "store", "systems",
 }  # fmt: skip
 SHELL = {"shell"}
 TOUCHES_THE_WORLD = {

@@ -262,3 +262,17 @@ def labels(schema: Any) -> Iterator[str]:
         yield from (label for label in schema.get("enum", ()) if isinstance(label, str))
         for value in schema.values():
             yield from labels(value)
+
+
+def test_the_judge_sees_what_is_known_of_a_passage_beside_its_text() -> None:
+    about: tuple[dict[str, str], ...] = ({"year": "2022", "district": "Gulu", "abstract": "x" * 1000}, {})
+    task = ClaimVerdictsTask(("In Gulu.",), ("It rained.", "It snowed."), about)
+    first, second = task.data["passages"].split("\n")
+    told = '{"passage": 1, "about": {"district": "Gulu", "year": "2022"}, "text": "It rained."}'
+    assert first == told
+    assert second == '{"passage": 2, "text": "It snowed."}'
+
+
+def test_no_more_metadata_than_a_judge_can_read() -> None:
+    task = RelevanceTask("Q?", ("A.",), ({f"field{n:03}": n for n in range(5000)},))
+    assert len(task.data["passages"]) < 500

@@ -38,6 +38,8 @@ from pytest_touchstone.measures import (
     RougeLsum,
     SilentFailure,
     TaskCompletion,
+    Uncited,
+    Unresolved,
     nDCG,
     parse,
 )
@@ -270,6 +272,8 @@ def test_a_failed_system_gets_the_worst_value_or_none(measure: Measure) -> None:
         SilentFailure: 1.0,
         Contradictions: 1.0,
         Padding: 1.0,
+        Uncited: 1.0,
+        Unresolved: 1.0,
         Formality: 1.0,
         Caution: 1.0,
         CostPerQuery: None,
@@ -294,6 +298,7 @@ def test_dimensions_and_needs() -> None:
         "retrieval",
         "paragraphs",
         "faithfulness",
+        "citations",
         "summarisation",
         "tone",
         "filters",
@@ -317,6 +322,8 @@ def test_which_measures_need_a_judge() -> None:
         "ParagraphRelevance",
         "Faithfulness",
         "Contradictions",
+        "CitationRecall",
+        "CitationPrecision",
         "KeyPointCoverage",
         "Padding",
         "Formality",
@@ -326,13 +333,13 @@ def test_which_measures_need_a_judge() -> None:
     }
     assert all(len(MEASURES[name].needs & JUDGEMENTS) == 1 for name in judged)
     wanting = {name for name, measure in MEASURES.items() if measure.wants}
-    assert wanting == {"AcceptableBehaviour", "SilentFailure"}
+    assert wanting == {"AcceptableBehaviour", "SilentFailure", "CitationCoverage"}
 
 
 @pytest.mark.parametrize("measure", [each for each in MEASURES.values() if each.judged], ids=str)
 def test_without_a_verdict_there_is_no_value_but_the_reason(measure: Measure) -> None:
     [need] = measure.needs & JUDGEMENTS
-    answer = Answer("Nothing.", (Passage("a", "text"),))
+    answer = Answer("Nothing [1].", (Passage("a", "text"),))
     seen = Observation("c", "s", (Turn(1, CASE.question, answer),), mode="live")
     missing = measure.score(fitting(measure), seen)
     assert (missing.value, missing.reason) == (None, "needs_judge")

@@ -15,7 +15,7 @@ IN_FILE_ORDER = [*CASES[4:], *CASES[:4]]
 def test_a_run_shows_cases_table_and_report(project: Project) -> None:
     project.configure(floors={"FilterExactMatch": 1})
     result = project.run("-v")
-    result.assert_outcomes(passed=16, skipped=6)
+    result.assert_outcomes(passed=24, skipped=6)
     assert result.ret == pytest.ExitCode.OK
     assert result.parseoutcomes()["low"] == 1
 
@@ -34,7 +34,7 @@ def test_a_run_shows_cases_table_and_report(project: Project) -> None:
             "Steps *plain *history *assistant",
             "note: system 'plain' is synchronous and is asked one question at a time *",
             f"report: {project.folder}/reports/*.json",
-            "=* 16 passed, 6 skipped, 1 low in *",
+            "=* 24 passed, 6 skipped, 1 low in *",
         ]
     )
     (file,) = project.report_files()
@@ -87,7 +87,7 @@ def test_many_low_cases_are_cut_unless_verbose(project: Project) -> None:
 
 def test_a_selection_pays_only_for_itself(project: Project) -> None:
     result = project.run("-k", "retrieval and not q01")
-    result.assert_outcomes(passed=6, deselected=17)
+    result.assert_outcomes(passed=6, deselected=25)
     asked = [case for case in CASES if case not in ("q01", "q04")]
     assert project.calls() == sorted(
         [f"assistant retrieve {case}" for case in asked]

@@ -248,10 +248,9 @@ def test_nothing_heavy_is_imported_where_nothing_is_evaluated(pytester: pytest.P
 
 def test_help_names_the_options_and_markers_the_mark(pytester: pytest.Pytester) -> None:
     options = pytester.runpytest("--help").stdout.str()
-    assert set(re.findall(r"--touchstone-\w+", options)) == {
-        f"--touchstone-{name}"
-        for name in ("settings", "dataset", "output", "system", "baseline", "split", "strict")
-    }
+    names = "settings dataset output system baseline split sample repeats gate previous strict"
+    found = set(re.findall(r"--touchstone-\w+", options))
+    assert found == {f"--touchstone-{name}" for name in names.split()}
     pytester.runpytest("--markers").stdout.fnmatch_lines(
         ["@pytest.mark.touchstone(?measures): what this test module measures*"]
     )

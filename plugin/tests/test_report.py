@@ -102,6 +102,7 @@ def config() -> RunConfig:
         "commit": "0123456789abcdef0123456789abcdef01234567",
         "dirty": False,
         "dataset": {"path": "gold.jsonl", "sha256": "ab" * 32, "counts": {"factual": 4}},
+        "selection": {"split": None, "sample": None, "applicable": {}},
         "settings_sha256": "cd" * 32,
         "settings": {"floors": {"Recall@5": 0.5}},
         "roles": {"system": "assistant", "baseline": "plain", "variants": ["history"]},

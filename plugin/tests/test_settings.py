@@ -6,7 +6,7 @@ import json
 import re
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -111,6 +111,7 @@ def test_a_fault_of_the_text_has_its_line(file: Path) -> None:
     ("text", "fault"),
     [
         ("datset: h", "datset: unknown key; did you mean `dataset`?"),
+        ("judge: {modle: m}", "judge.modle: unknown key; did you mean `model`?"),
         ("florrs: {}", "florrs: unknown key; did you mean `floors`?"),
         ("zzz: 1", "zzz: unknown key; known: dataset, reports, store, corpus, "),
         ("7: h", "7: Keys should be strings (given: 7)"),
@@ -425,3 +426,21 @@ def test_publishing_is_idempotent_and_keeps_shapes(data: Any) -> None:
     assert type(once) is type(data)
     if isinstance(data, list):
         assert len(once) == len(data)
+
+
+def sections() -> list[str]:
+    """The settings that are sections of their own."""
+    kinds = {
+        name: [field.annotation, *get_args(field.annotation)]
+        for name, field in Settings.model_fields.items()
+    }
+    found = [n for n, those in kinds.items() if any(hasattr(one, "model_fields") for one in those)]
+    return [f"{n}.x" if n in ("systems", "prices") else n for n in found]
+
+
+@pytest.mark.parametrize("name", sections())
+def test_every_section_tells_its_own_keys(file: Path, name: str) -> None:
+    """One that the reader of settings forgot would end in a traceback."""
+    nested = name.replace(".", ": {") + ": {no_such_key: 1}" + "}" * name.count(".")
+    found = faults(file, f"dataset: gold.jsonl\n{nested}\n")
+    assert any(f"{name}.no_such_key: unknown key" in fault for fault in found), found

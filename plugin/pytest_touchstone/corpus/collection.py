@@ -7,6 +7,7 @@ chunk's.  All methods block and may be called from several threads.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -156,6 +157,11 @@ class Corpus:
                 for field, values in sorted(seen.items())
             }
         return self._fields
+
+    def texts(self, most: int) -> Iterator[str]:
+        """The texts of the first chunks, in the order of the points' ids."""
+        for point in itertools.islice(self._scroll(None, True), most):
+            yield self._chunk(point).text
 
     def describe(self, ids: Iterable[str]) -> dict[str, Any]:
         """What identifies the collection in a report.

@@ -34,6 +34,15 @@ _REASONS: Mapping[FaultKind, str] = {
     "not_installed": "no_judge",
 }
 _UNREACHABLE = "judge_unreachable"
+CUT_OFF = NoVerdict(
+    "judge_truncated",
+    "the reply was cut off at the token limit; raise `max_tokens` of the prompt",
+)
+
+
+def not_answered(error: ChatError) -> NoVerdict:
+    """Why there is no verdict where the call itself failed."""
+    return NoVerdict(_REASONS.get(error.kind, _UNREACHABLE), error.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +118,10 @@ class LLMJudge:
         try:
             completion = await self._ask(request)
         except ChatError as error:
-            failure = NoVerdict(_REASONS.get(error.kind, _UNREACHABLE), error.message)
-            return _Attempt(Judged(None, failure, (error.usage,) if error.usage else ()))
+            usage = (error.usage,) if error.usage else ()
+            return _Attempt(Judged(None, not_answered(error), usage))
         if completion.finish_reason == "length":
-            why = "the reply was cut off at the token limit; raise `max_tokens` of the prompt"
-            return _Attempt(_judged(completion, None, NoVerdict("judge_truncated", why)))
+            return _Attempt(_judged(completion, None, CUT_OFF))
         try:
             verdict = task.read(parse_reply(completion.text))
         except Unreadable as error:

@@ -11,6 +11,7 @@ Untrusted text stands in JSON strings, one item a line, inside the blocks of a p
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import unicodedata
@@ -68,6 +69,8 @@ _FORM: tuple[FormLabel, ...] = get_args(FormLabel)
 _COMPLETION: tuple[CompletionLabel, ...] = get_args(CompletionLabel)
 _BEHAVIOUR: tuple[Behavior, ...] = get_args(Behavior)
 
+_MOST_FIELDS = 20
+_LONGEST_VALUE = 200
 _NEEDED_BY_SCRIPTS = "\u200c\u200d"
 # Servers of one's own may take `<|im_end|>`, `</s>` or `[INST]` in a text for their own marks.
 _LIKE_A_MARK = re.compile(r"<(?=[^\s\d])|\[(?!(?:true|false|null)\b)(?=/|[^\W\d])")
@@ -138,10 +141,14 @@ class ClaimsTask(Task[tuple[str, ...]]):
 
 @dataclass(frozen=True)
 class ClaimVerdictsTask(Task[Claims]):
-    """Judges exactly these claims against the passages that the system had."""
+    """Judges exactly these claims against the passages that the system had.
+
+    :param about: metadata of each passage, which the system had as well; none of any where empty.
+    """
 
     claims: tuple[str, ...]
     passages: tuple[str, ...]
+    about: tuple[Mapping[str, Any], ...] = ()
     prompt: ClassVar[str] = "judge_claim_verdicts"
 
     @property
@@ -157,7 +164,10 @@ class ClaimVerdictsTask(Task[Claims]):
         """Claims and passages, numbered."""
         return {
             "claims": _numbered("claim", self.claims),
-            "passages": _numbered("passage", self.passages),
+            "passages": _lines(
+                {"passage": n, **_about(self.about, n), "text": text}
+                for n, text in enumerate(self.passages, start=1)
+            ),
         }
 
     def read(self, reply: object) -> Claims:
@@ -186,10 +196,12 @@ class RelevanceTask(Task[Relevance]):
     """Judges whether each passage helps to answer the question.
 
     :param passages: the first ones, best first; each is judged.
+    :param about: metadata of each passage; none of any where empty.
     """
 
     question: str
     passages: tuple[str, ...]
+    about: tuple[Mapping[str, Any], ...] = ()
     prompt: ClassVar[str] = "judge_relevance"
 
     @property
@@ -202,7 +214,10 @@ class RelevanceTask(Task[Relevance]):
         """The question, and the passages, numbered."""
         return {
             "question": json_line(text=self.question),
-            "passages": _numbered("passage", self.passages),
+            "passages": _lines(
+                {"passage": n, **_about(self.about, n), "text": text}
+                for n, text in enumerate(self.passages, start=1)
+            ),
         }
 
     def read(self, reply: object) -> Relevance:
@@ -329,10 +344,12 @@ class SupportTask(Task[ParagraphSupport]):
 
     :param paragraphs: of one answer, in order.
     :param passages: what the numbers cited refer to.
+    :param about: metadata of each passage; none of any where empty.
     """
 
     paragraphs: tuple[Paragraph, ...]
     passages: tuple[str, ...]
+    about: tuple[Mapping[str, Any], ...] = ()
     prompt: ClassVar[str] = "judge_support"
 
     @property
@@ -349,7 +366,9 @@ class SupportTask(Task[ParagraphSupport]):
                 {"paragraph": n, "sources": self._existing(one), "text": one.text}
                 for n, one in self._asked.items()
             ),
-            "sources": _lines({"source": n, "text": self.passages[n - 1]} for n in cited),
+            "sources": _lines(
+                {"source": n, **_about(self.about, n), "text": self.passages[n - 1]} for n in cited
+            ),
         }
 
     def read(self, reply: object) -> ParagraphSupport:
@@ -506,6 +525,17 @@ def _numbered(name: str, texts: Iterable[str]) -> str:
 
 def _lines(items: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(json_line(**item) for item in items)
+
+
+def _about(metadata: Sequence[Mapping[str, Any]], number: int) -> dict[str, Any]:
+    """What is known of a passage beside its text, short enough to stand before it."""
+    if not metadata:
+        return {}
+    fields = itertools.islice(sorted(metadata[number - 1].items()), _MOST_FIELDS)
+    short = {
+        key: value for key, value in fields if len(json.dumps(value, default=str)) < _LONGEST_VALUE
+    }
+    return {"about": short} if short else {}
 
 
 def json_line(**item: Any) -> str:

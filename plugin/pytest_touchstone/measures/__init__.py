@@ -16,8 +16,20 @@ from pytest_touchstone.measures.behaviour import (
     SilentFailure,
     observed_behaviour,
 )
+from pytest_touchstone.measures.citations import (
+    CitationPrecision,
+    CitationRecall,
+    Uncited,
+    Unresolved,
+)
 from pytest_touchstone.measures.conversation import FiltersRemembered, OnTopic, TaskCompletion
 from pytest_touchstone.measures.cost import CostPerQuery
+from pytest_touchstone.measures.coverage import (
+    AtThreshold,
+    CitationCoverage,
+    CoveragePrecision,
+    CoverageRecall,
+)
 from pytest_touchstone.measures.faithfulness import Contradictions, Faithfulness
 from pytest_touchstone.measures.filters import (
     FilterExactMatch,
@@ -39,9 +51,14 @@ __all__ = [
     "MRR",
     "AcceptableBehaviour",
     "Caution",
+    "CitationCoverage",
+    "CitationPrecision",
+    "CitationRecall",
     "Coherence",
     "Contradictions",
     "CostPerQuery",
+    "CoveragePrecision",
+    "CoverageRecall",
     "Faithfulness",
     "FilterExactMatch",
     "FilterF1",
@@ -63,6 +80,8 @@ __all__ = [
     "RougeLsum",
     "SilentFailure",
     "TaskCompletion",
+    "Uncited",
+    "Unresolved",
     "nDCG",
     "observed_behaviour",
     "parse",
@@ -78,6 +97,13 @@ MEASURES: Mapping[str, Measure] = {
         ParagraphRelevance,
         Faithfulness,
         Contradictions,
+        CitationCoverage,
+        CitationRecall,
+        CitationPrecision,
+        CoverageRecall,
+        CoveragePrecision,
+        Uncited,
+        Unresolved,
         RougeL,
         RougeLsum,
         KeyPointCoverage,
@@ -150,7 +176,7 @@ def _known(base: str) -> Measure:
 
 def _cut(base: str, cutoff: object) -> Measure:
     measure = _known(base)
-    if not isinstance(measure, Ranked):
+    if not isinstance(measure, Ranked | AtThreshold):
         raise ValueError(f"{base} takes no cutoff; write `{base}`")
     return measure @ cutoff  # type: ignore[operator]  # it checks the type itself
 

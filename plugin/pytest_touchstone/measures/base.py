@@ -30,9 +30,10 @@ Judgement = Literal[
 
 JUDGEMENTS: frozenset[Judgement] = frozenset(get_args(Judgement))
 
-Need = Literal["passages", "answer", "turns", "counts", "live"] | Judgement
+Need = Literal["passages", "answer", "turns", "counts", "live", "citation_coverage"] | Judgement
 """What a measure needs observed: retrieved passages only; a full answer; every user turn whose
-filters are labelled; counts in the collection; the conversation played live; a judge's word."""
+filters are labelled; counts in the collection; the conversation played live; what a scorer says
+of cited sources; a judge's word."""
 
 LIVE = "live"
 """``Observation.mode`` of a conversation that was played with the system's own earlier answers."""
@@ -58,6 +59,11 @@ class Measure(ABC):
     def judged(self) -> bool:
         """Whether there is no value without a judge."""
         return bool(self.needs & JUDGEMENTS)
+
+    @property
+    def scored(self) -> bool:
+        """Whether there is no value without a scorer."""
+        return "citation_coverage" in self.needs
 
     @property
     @abstractmethod

@@ -43,11 +43,15 @@ class _ClaimMeasure(Measure):
         if not claims.verdicts:
             return unscored(NOT_APPLICABLE, "the answer makes no claim")
         chosen = self.chosen(claims.verdicts)
-        value = len(chosen) / len(claims.verdicts)
+        value = self.value(claims, len(chosen))
         passages = answered(seen).passages
         told = claims.verdicts if self.higher_is_better else chosen
         detail = [claim_detail(each, passages) for each in told]
         return judgement(value, self.why(claims.verdicts), claims=detail)
+
+    def value(self, claims: Claims, chosen: int) -> float:
+        """The number, of a judge's word with at least one claim."""
+        return chosen / len(claims.verdicts)
 
     @abstractmethod
     def chosen(self, claims: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
@@ -60,11 +64,18 @@ class _ClaimMeasure(Measure):
 
 @dataclass(frozen=True, repr=False)
 class FaithfulnessMeasure(_ClaimMeasure):
-    """Claims that the passages support, divided by all claims asked."""
+    """Claims that the passages support, divided by all claims asked.
+
+    A judge that grades says instead how strongly the passages support the whole answer, on the
+    same scale.
+    """
 
     @property
     def name(self) -> str:
         return "Faithfulness"
+
+    def value(self, claims: Claims, chosen: int) -> float:
+        return super().value(claims, chosen) if claims.support is None else claims.support
 
     def chosen(self, claims: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
         return [each for each in claims if each.label == "supported"]

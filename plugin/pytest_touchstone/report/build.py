@@ -14,6 +14,7 @@ from pytest_touchstone.report.findings import findings_of
 from pytest_touchstone.report.index import Index, index_rows, json_data
 from pytest_touchstone.report.model import (
     SCHEMA_VERSION,
+    Canaries,
     Known,
     MeasureInfo,
     Report,
@@ -21,8 +22,10 @@ from pytest_touchstone.report.model import (
     RunConfig,
     Snapshot,
 )
+from pytest_touchstone.report.people import calibrations
 from pytest_touchstone.report.results import measure_entries
 from pytest_touchstone.report.rows import (
+    CanaryRows,
     CaseRow,
     PlanRow,
     QuestionRow,
@@ -65,17 +68,22 @@ def build_report(
     index = index_rows(run, cases=cases, plan=plan, questions=questions, scores=scores)
     resampling = Resampling(
         {case.id: case.cluster or case.id for case in index.cases.values()},
+        type_of={case.id: case.type for case in index.cases.values()},
         seed=config["seed"],
         resamples=config["resamples"],
         confidence=config["confidence"],
     )
+    calibrated = calibrations(index, config["confidence"])
     return {
         "snapshot": _snapshot(run, index),
-        "measures": measure_entries(index, resampling),
+        "measures": [
+            {**entry, "calibrated": calibrated.get(entry["measure"])}
+            for entry in measure_entries(index, resampling)
+        ],
         "gates": [],
         "cases": case_entries(index),
         "cost": cost_of(run, index),
-        "findings": findings_of(index, config["settings"].get("floors", {})),
+        "findings": findings_of(index, config["settings"].get("floors", {}), config["confidence"]),
         "timing": timing_of(run, index),
         "passages": passage_texts(index, passages),
     }
@@ -104,7 +112,23 @@ def _snapshot(run: RunRecord, index: Index) -> Snapshot:
             "finished_at": run.finished_at,
         },
         **cast(Known, known),
+        "canaries": _canaries(run.canaries),
         "results_sha256": results_sha256(
             run.config["dataset"]["sha256"], plan, questions, index.scored.values()
         ),
+    }
+
+
+def _canaries(rows: CanaryRows | None) -> Canaries | None:
+    if rows is None:
+        return None
+    answered = [one for one in rows.entries if one["said"] is not None]
+    return {
+        "judge": rows.judge,
+        "asked_at": rows.asked_at,
+        "earlier_at": rows.earlier_at,
+        "asked": len(rows.entries),
+        "failed": [one for one in answered if one["said"] not in one["known"]],
+        "drifted": [one for one in answered if one["earlier"] not in (None, one["said"])],
+        "unanswered": [one for one in rows.entries if one["said"] is None],
     }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from pytest_touchstone.report.cited import uncovered, unresolved
 from pytest_touchstone.report.index import Index, Unit
 from pytest_touchstone.report.model import (
     BehaviorFinding,
@@ -12,18 +14,23 @@ from pytest_touchstone.report.model import (
     Findings,
     LowFinding,
     SystemErrorFinding,
+    UnfoundQuotation,
 )
+from pytest_touchstone.report.people import agreements
+from pytest_touchstone.report.repeats import flaky_findings, repeats_findings
 from pytest_touchstone.report.rows import ScoreRow
+from pytest_touchstone.report.second_opinion import second_opinions
 
 # What the behaviour measures put into a score's detail.
 _SILENT = ("observed", "failed_silently")
 _CONTRADICTED = ("contradicted", True)
 
 
-def findings_of(index: Index, floors: Mapping[str, float]) -> Findings:
+def findings_of(index: Index, floors: Mapping[str, float], confidence: float) -> Findings:
     """Everything to read, in the order of the index.
 
     :param floors: measure to the value that a score of the system under test should reach.
+    :param confidence: of intervals, within (0, 1).
     """
     errors = list(_system_errors(index))
     return {
@@ -31,7 +38,14 @@ def findings_of(index: Index, floors: Mapping[str, float]) -> Findings:
         "low": list(_low(index, floors)),
         "silent_failures": _with_detail(index, *_SILENT),
         "contradicted": _with_detail(index, *_CONTRADICTED),
+        "unfound_quotations": _unfound_quotations(index),
+        "uncovered": uncovered(index),
+        "unresolved": unresolved(index),
+        "second_opinion": second_opinions(index, floors),
+        "agreement": agreements(index, confidence),
         "faults": _faults(index, errors),
+        "repeats": repeats_findings(index, floors),
+        "flaky": flaky_findings(index, floors),
     }
 
 
@@ -92,6 +106,34 @@ def _with_detail(index: Index, key: str, value: object) -> list[BehaviorFinding]
                 "why": row.why,
             }
     return list(found.values())
+
+
+def _unfound_quotations(index: Index) -> list[UnfoundQuotation]:
+    """Each once a unit, although several measures may rest on one verdict."""
+    found: dict[tuple[Unit, str], UnfoundQuotation] = {}
+    for unit, row in _scores(index):
+        for quotation in _unfound(row.detail):
+            if (unit, quotation) not in found:
+                found[unit, quotation] = {
+                    "case": unit.case,
+                    "system": unit.system,
+                    "repeat": unit.repeat,
+                    "measure": row.measure,
+                    "quotation": quotation,
+                }
+    return list(found.values())
+
+
+def _unfound(detail: Any) -> Iterator[str]:
+    """Quotations anywhere in a score's detail that carry the mark of :func:`measures.base.quoted`."""
+    if isinstance(detail, Mapping):
+        if detail.get("quotation_found") is False:
+            yield str(detail["quotation"])
+        for value in detail.values():
+            yield from _unfound(value)
+    elif isinstance(detail, list | tuple):
+        for value in detail:
+            yield from _unfound(value)
 
 
 def _faults(index: Index, errors: list[SystemErrorFinding]) -> list[FaultCount]:

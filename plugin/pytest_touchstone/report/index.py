@@ -25,6 +25,7 @@ _DIMENSIONS = (
     "filters",
     "relaxation",
     "faithfulness",
+    "citations",
     "summarisation",
     "tone",
     "multi_turn",

@@ -66,6 +66,18 @@ class Dataset(TypedDict):
     counts: Counts
 
 
+@closed
+class Selection(TypedDict):
+    """Which gold questions the run was about; what it planned beneath that was taken away."""
+
+    split: Annotated[str | None, Field(description="the one half that was asked for")]
+    sample: Annotated[Count | None, Field(description="size of the sample that was asked for")]
+    applicable: Annotated[
+        dict[str, Counts],
+        Field(description="measure to type to number of these questions that it applies to"),
+    ]
+
+
 class Known(TypedDict):
     """What is known when a run starts."""
 
@@ -73,6 +85,7 @@ class Known(TypedDict):
     commit: str | None
     dirty: Annotated[bool | None, Field(description="whether the tree had uncommitted changes")]
     dataset: Dataset
+    selection: Selection
     settings_sha256: str
     settings: Annotated[Json, Field(description="the effective settings, without secrets")]
     roles: Roles
@@ -113,8 +126,37 @@ class Identity(TypedDict):
 
 
 @closed
+class CanaryEntry(TypedDict):
+    """An input whose verdict is known, and what the judge said of it."""
+
+    canary: str
+    lang: str
+    known: Annotated[list[str], Field(description="labels that are right")]
+    said: Annotated[str | None, Field(description="null where the judge gave no verdict")]
+    earlier: Annotated[str | None, Field(description="what it said the last time before")]
+    why: Annotated[str, Field(description="why it gave no verdict")]
+
+
+@closed
+class Canaries(TypedDict):
+    """How the judge did on inputs whose verdict is known; times are ISO 8601."""
+
+    judge: str
+    asked_at: str
+    earlier_at: Annotated[str | None, Field(description="when it was asked the last time before")]
+    asked: Count
+    failed: Annotated[list[CanaryEntry], Field(description="said anything but what is right")]
+    drifted: Annotated[list[CanaryEntry], Field(description="said otherwise than before")]
+    unanswered: list[CanaryEntry]
+
+
+@closed
 class Snapshot(Identity, Known):
     """Everything that made the figures what they are."""
+
+    canaries: Annotated[
+        Canaries | None, Field(description="null where no judge was called in this run")
+    ]
 
     results_sha256: Annotated[
         str, Field(description="SHA-256 of dataset digest, answers and scores alone")
@@ -140,10 +182,16 @@ class Delta(TypedDict):
 
     estimate: float
     ci: Interval | None
-    p_value: float | None
-    p_adjusted: float | None
+    ci_method: str
+    p_value: Annotated[float | None, Field(description="of no difference; sign flips of clusters")]
+    p_adjusted: Annotated[
+        float | None, Field(description="by Holm, over the measures this system is compared on")
+    ]
     pairs: Count
-    detectable: Annotated[float | None, Field(description="smallest difference one could see")]
+    detectable: Annotated[
+        float | None,
+        Field(description="true difference that such a set would show in 80% of cases"),
+    ]
 
 
 @closed
@@ -151,6 +199,33 @@ class VariantResult(Result):
     """A variant's result; its ``delta`` is against the baseline, like the system's."""
 
     delta: Delta | None
+
+
+@closed
+class MeanEntry(TypedDict):
+    """A mean with its interval."""
+
+    estimate: float
+    ci: Interval | None
+
+
+@closed
+class Calibrated(TypedDict):
+    """The judge's mean of the system under test, corrected by what people said of a part."""
+
+    estimate: Annotated[float | None, Field(description="null where nothing could be corrected")]
+    ci: Interval | None
+    ci_method: Annotated[str, Field(description="how, or why there is no interval or no estimate")]
+    judge: Annotated[MeanEntry, Field(description="the judge's own, as if it were right")]
+    people: Annotated[
+        MeanEntry | None, Field(description="of the labels alone, weighted for their drawing")
+    ]
+    labels: Annotated[Count, Field(description="answers that were drawn and that people read")]
+    population: Annotated[Count, Field(description="answers that the mean is over")]
+    slope: Annotated[
+        float | None, Field(description="λ: 0 is people alone, 1 the judge's full say")
+    ]
+    left_out: Annotated[Counts, Field(description="reason to labels that correct nothing")]
 
 
 @closed
@@ -164,7 +239,9 @@ class MeasureEntry(MeasureInfo):
         dict[str, Result], Field(description="the system under test, by type of question")
     ]
     variants: dict[str, VariantResult]
-    calibrated: Json | None
+    calibrated: Annotated[
+        Calibrated | None, Field(description="null where people read no answer that was judged")
+    ]
 
 
 @closed
@@ -338,12 +415,148 @@ class BehaviorFinding(Place):
 
 
 @closed
+class UnfoundQuotation(Place):
+    """Words that a judge's verdict quotes, and that do not stand where it took them from."""
+
+    measure: str
+    quotation: str
+
+
+@closed
+class FlakyFinding(TypedDict):
+    """A question on which the repeats of the system under test disagree."""
+
+    case: str
+    measure: str
+    values: Annotated[list[float], Field(description="by repeat, where scored")]
+
+
+@closed
+class RepeatsFinding(TypedDict):
+    """How far scores of the system under test differ, by question and by repeat."""
+
+    measure: str
+    questions: Annotated[Count, Field(description="with at least one score")]
+    between: Annotated[float | None, Field(description="variance between questions")]
+    within: Annotated[float | None, Field(description="variance within a question")]
+    flaky: Count
+
+
+@closed
 class FaultCount(TypedDict):
     """How often a system failed in one way."""
 
     system: str
     kind: str
     count: Count
+
+
+@closed
+class Disagreement(Place):
+    """An answer on which two engines differ."""
+
+    value: float
+    other: Annotated[float, Field(description="the other engine's value")]
+    why: str
+    other_why: str
+
+
+@closed
+class SecondOpinion(TypedDict):
+    """How far another engine agrees with the judge on a measure of the system under test."""
+
+    measure: str
+    engine: str
+    n: Annotated[Count, Field(description="answers that both scored")]
+    mean: float | None
+    other_mean: Annotated[float | None, Field(description="the other engine's mean")]
+    difference: Annotated[float | None, Field(description="mean absolute difference")]
+    threshold: Annotated[float | None, Field(description="the floor, or the middle of the range")]
+    agreement: Annotated[
+        float | None, Field(description="share of answers on the same side of the threshold")
+    ]
+    correlation: Annotated[
+        float | None, Field(description="Spearman's; null below three answers or without variation")
+    ]
+    apart: Annotated[float | None, Field(description="a quarter of the range")]
+    far_apart: Annotated[Count, Field(description="answers that differ by more than that")]
+    no_opinion: Annotated[Counts, Field(description="reason to number of answers")]
+    most_apart: Annotated[list[Disagreement], Field(description="at most ten, the furthest first")]
+
+
+@closed
+class CoefficientEntry(TypedDict):
+    """Agreement beyond chance: 1 without exception, 0 as chance would have it."""
+
+    value: Annotated[float | None, Field(description="null where all values are the same")]
+    ci: Interval | None
+
+
+@closed
+class Confusion(TypedDict):
+    """How often the judge gave the value of the row where people gave that of the column."""
+
+    values: list[str]
+    counts: list[list[Count]]
+
+
+@closed
+class BetweenPeople(TypedDict):
+    """How far people agree among themselves, on the answers that several of them read."""
+
+    answers: Count
+    alpha: float | None
+
+
+@closed
+class AgreementEntry(TypedDict):
+    """Judge against people on the same answers of one measure; a pair is an answer and a person."""
+
+    measure: str
+    level: Literal["nominal", "ordinal", "interval"]
+    answers: Count
+    pairs: Count
+    clusters: Count
+    raw: Annotated[float, Field(description="share of pairs with the same value")]
+    difference: Annotated[float, Field(description="mean of the judge's values minus people's")]
+    kappa: Annotated[
+        CoefficientEntry | None,
+        Field(description="Cohen's; null for values that are no categories"),
+    ]
+    kappa_weights: Literal["quadratic"] | None
+    alpha: Annotated[CoefficientEntry, Field(description="Krippendorff's, at this level")]
+    confusion: Confusion | None
+    between_people: BetweenPeople
+
+
+@closed
+class SourceCoverageEntry(TypedDict):
+    """How well one cited source covers a paragraph; ``source`` is its number, from 1."""
+
+    source: Count
+    passage_id: str | None
+    coverage: float | None
+
+
+@closed
+class UncoveredFinding(Place):
+    """A paragraph that a judge found supported and whose sources do not cover it."""
+
+    paragraph: Count
+    text: str
+    coverage: Annotated[float, Field(description="the best over its sources, from 0 to 1")]
+    sources: list[SourceCoverageEntry]
+    scorer: str
+    scale: Annotated[str, Field(description="`proxy` for a substitute of a cross-encoder")]
+
+
+@closed
+class UnresolvedFinding(Place):
+    """A paragraph that cites numbers which are no passage's."""
+
+    paragraph: Count
+    text: str
+    numbers: list[int]
 
 
 @closed
@@ -357,7 +570,18 @@ class Findings(TypedDict):
         list[BehaviorFinding],
         Field(description="the behaviour that a system claims is not what the facts show"),
     ]
+    unfound_quotations: list[UnfoundQuotation]
+    uncovered: Annotated[list[UncoveredFinding], Field(description="lowest coverage first")]
+    unresolved: list[UnresolvedFinding]
+    second_opinion: Annotated[
+        list[SecondOpinion], Field(description="empty where no other engine was asked")
+    ]
+    agreement: Annotated[
+        list[AgreementEntry], Field(description="empty where people read no answer that was judged")
+    ]
     faults: list[FaultCount]
+    repeats: Annotated[list[RepeatsFinding], Field(description="empty where each is asked once")]
+    flaky: list[FlakyFinding]
 
 
 @closed

@@ -6,7 +6,16 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
-from pytest_touchstone.estimate import Estimate, Resampling, differences, mean_of_repeats
+from pytest_touchstone.estimate import (
+    Cell,
+    Comparison,
+    Estimate,
+    Range,
+    Resampling,
+    differences,
+    holm,
+    mean_of_repeats,
+)
 from pytest_touchstone.gold import CaseType
 from pytest_touchstone.report.index import Index
 from pytest_touchstone.report.model import Delta, MeasureEntry, MeasureInfo, Result
@@ -14,7 +23,6 @@ from pytest_touchstone.report.rows import ScoreRow
 from pytest_touchstone.score import SYSTEM_ERROR
 
 _TYPES: tuple[str, ...] = get_args(CaseType)
-_DELTA = "delta"
 
 
 class _Question(NamedTuple):
@@ -25,30 +33,67 @@ class _Question(NamedTuple):
     scores: tuple[ScoreRow, ...]
 
 
-class _Cell(NamedTuple):
-    """What a mean is over: a measure of a system, on all questions, on a type, or as delta."""
+class _Part(NamedTuple):
+    """What a mean is over: a measure of a system, on all questions or on those of a type."""
 
     measure: str
     system: str
-    part: str = ""
+    type: str = ""
+
+
+class _Tested(NamedTuple):
+    """A comparison with its p adjusted for the measures that this system is compared on."""
+
+    comparison: Comparison
+    p_adjusted: float | None
 
 
 def measure_entries(index: Index, resampling: Resampling) -> list[MeasureEntry]:
     """All planned measures, in the order of the index."""
     questions = _questions(index)
-    values = {
-        cell: {item.case: item.value for item in items if item.value is not None}
-        for cell, items in questions.items()
+    ranges = {info["measure"]: _range(info) for info in index.measures}
+    cells = {
+        part: Cell(
+            {item.case: item.value for item in items if item.value is not None},
+            ranges[part.measure],
+        )
+        for part, items in questions.items()
     }
+    estimates = dict(zip(cells, resampling.means(cells.values()), strict=True))
+    tested = _tested(_differences(index, questions, cells), resampling)
+    return [_entry(index, info, questions, estimates, tested) for info in index.measures]
+
+
+def _range(info: MeasureInfo) -> Range:
+    low, high = info["range"]
+    return low, high
+
+
+def _differences(
+    index: Index, questions: Mapping[_Part, Sequence[_Question]], cells: Mapping[_Part, Cell]
+) -> dict[_Part, Cell]:
+    """The system under test and each variant minus the baseline, over what both answered."""
+    found: dict[_Part, Cell] = {}
     for info in index.measures:
-        baseline = _Cell(info["measure"], index.roles["baseline"] or "")
+        baseline = _Part(info["measure"], index.roles["baseline"] or "")
         for system in index.systems:
-            cell = _Cell(info["measure"], system)
-            if cell != baseline and {cell, baseline} <= questions.keys():
-                delta = differences(values[cell], _answered(values[baseline], questions[baseline]))
-                values[cell._replace(part=_DELTA)] = delta
-    estimates = dict(zip(values, resampling.means(values.values()), strict=True))
-    return [_entry(index, info, questions, estimates) for info in index.measures]
+            part = _Part(info["measure"], system)
+            if part != baseline and {part, baseline} <= questions.keys():
+                answered = _answered(cells[baseline].values, questions[baseline])
+                values = differences(cells[part].values, answered)
+                found[part] = Cell(values, cells[part].range, paired=True)
+    return found
+
+
+def _tested(cells: Mapping[_Part, Cell], resampling: Resampling) -> dict[_Part, _Tested]:
+    """The comparisons; each system's measures are one family of tests."""
+    comparisons = dict(zip(cells, resampling.deltas(cells.values()), strict=True))
+    families: dict[str, dict[_Part, float]] = defaultdict(dict)
+    for part, comparison in comparisons.items():
+        if comparison.p_value is not None:
+            families[part.system][part] = comparison.p_value
+    adjusted = {part: p for family in families.values() for part, p in holm(family).items()}
+    return {part: _Tested(one, adjusted.get(part)) for part, one in comparisons.items()}
 
 
 def _answered(values: Mapping[str, float], questions: Sequence[_Question]) -> dict[str, float]:
@@ -61,14 +106,14 @@ def _answered(values: Mapping[str, float], questions: Sequence[_Question]) -> di
     return {case: value for case, value in values.items() if case not in failed}
 
 
-def _questions(index: Index) -> dict[_Cell, list[_Question]]:
-    """The questions of every cell but the deltas, in file order."""
-    grouped: dict[_Cell, dict[str, list[ScoreRow]]] = defaultdict(lambda: defaultdict(list))
+def _questions(index: Index) -> dict[_Part, list[_Question]]:
+    """The questions of every part, in file order."""
+    grouped: dict[_Part, dict[str, list[ScoreRow]]] = defaultdict(lambda: defaultdict(list))
     for unit, measures in index.units.items():
         for measure in measures:
-            cell = _Cell(measure, unit.system)
+            cell = _Part(measure, unit.system)
             grouped[cell][unit.case].append(index.score(unit, measure))
-    cells: dict[_Cell, list[_Question]] = defaultdict(list)
+    cells: dict[_Part, list[_Question]] = defaultdict(list)
     for cell, cases in grouped.items():
         for case, scores in cases.items():
             values = [row.value for row in scores if row.value is not None]
@@ -76,24 +121,25 @@ def _questions(index: Index) -> dict[_Cell, list[_Question]]:
             question = _Question(case, mean, tuple(scores))
             cells[cell].append(question)
             if cell.system == index.roles["system"]:
-                cells[cell._replace(part=index.cases[case].type)].append(question)
+                cells[cell._replace(type=index.cases[case].type)].append(question)
     return dict(cells)
 
 
 def _entry(
     index: Index,
     info: MeasureInfo,
-    questions: Mapping[_Cell, Sequence[_Question]],
-    estimates: Mapping[_Cell, Estimate],
+    questions: Mapping[_Part, Sequence[_Question]],
+    estimates: Mapping[_Part, Estimate],
+    tested: Mapping[_Part, _Tested],
 ) -> MeasureEntry:
     roles = index.roles
 
-    def result(system: str, part: str = "") -> Result | None:
-        cell = _Cell(info["measure"], system, part)
-        return _result(estimates[cell], questions[cell]) if cell in questions else None
+    def result(system: str, kind: str = "") -> Result | None:
+        part = _Part(info["measure"], system, kind)
+        return _result(estimates[part], questions[part]) if part in questions else None
 
     def delta(system: str) -> Delta | None:
-        return _delta(estimates.get(_Cell(info["measure"], system, _DELTA)))
+        return _delta(tested.get(_Part(info["measure"], system)))
 
     by_type = {name: result(roles["system"], name) for name in _TYPES}
     variants = {name: result(name) for name in roles["variants"]}
@@ -129,14 +175,17 @@ def _result(estimate: Estimate, questions: Sequence[_Question]) -> Result:
     }
 
 
-def _delta(estimate: Estimate | None) -> Delta | None:
-    if estimate is None or estimate.value is None:
+def _delta(tested: _Tested | None) -> Delta | None:
+    if tested is None or tested.comparison.estimate.value is None:
         return None
+    comparison = tested.comparison
+    estimate = comparison.estimate
     return {
-        "estimate": estimate.value,
+        "estimate": tested.comparison.estimate.value,
         "ci": None if estimate.ci is None else list(estimate.ci),
-        "p_value": None,
-        "p_adjusted": None,
+        "ci_method": estimate.ci_method,
+        "p_value": comparison.p_value,
+        "p_adjusted": tested.p_adjusted,
         "pairs": estimate.n,
-        "detectable": None,
+        "detectable": comparison.detectable,
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_touchstone.gold import Case
-from pytest_touchstone.report.model import EvaluationCost, RunConfig
+from pytest_touchstone.report.model import CanaryEntry, EvaluationCost, RunConfig
 
 
 def nothing_judged() -> EvaluationCost:
@@ -27,6 +27,16 @@ def nothing_judged() -> EvaluationCost:
 
 
 @dataclass(frozen=True, slots=True)
+class CanaryRows:
+    """What a run's judge said of its canaries."""
+
+    judge: str
+    asked_at: str
+    earlier_at: str | None
+    entries: Sequence[CanaryEntry]
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """One run.
 
@@ -35,6 +45,7 @@ class RunRecord:
     :param config: everything that is known when a run starts.
     :param peak_in_flight: most calls that were in flight at once, where it was counted.
     :param judging: what judging cost.
+    :param canaries: ``None`` where the judge was not asked any.
     """
 
     id: str
@@ -44,6 +55,7 @@ class RunRecord:
     label: str | None = None
     peak_in_flight: int | None = None
     judging: EvaluationCost = field(default_factory=nothing_judged)
+    canaries: CanaryRows | None = None
 
 
 @dataclass(frozen=True, slots=True)

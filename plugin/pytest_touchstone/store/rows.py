@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from pytest_touchstone.gold import parse_gold
-from pytest_touchstone.report.model import EvaluationCost
+from pytest_touchstone.report.model import CanaryEntry, EvaluationCost
 from pytest_touchstone.report.rows import (
+    CanaryRows,
     CaseRow,
     PassageRef,
     PlanRow,
@@ -61,7 +62,7 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
     for note in _all(connection, tables.notes, run_id):
         notes.setdefault(note["kind"], {})[note["key"]] = json.loads(note["value"])
     return RunRows(
-        run=_run_record(row, notes),
+        run=_run_record(row, notes, _canaries(_all(connection, tables.canaries, run_id))),
         cases=_cases(_all(connection, tables.cases, run_id)),
         plan=tuple(
             PlanRow(p["case_id"], p["system"], p["measure"], p["repeat"], p["mode"])
@@ -74,9 +75,13 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
     )
 
 
-def _run_record(row: RowMapping, notes: Mapping[str, Mapping[str, Any]]) -> RunRecord:
+def _run_record(
+    row: RowMapping, notes: Mapping[str, Mapping[str, Any]], canaries: CanaryRows | None
+) -> RunRecord:
     config = json.loads(row["config"])
     config["prices"] = dict(sorted(notes.get("price", {}).items()))
+    # Which scorer it was, and on which scale, is known once it was asked.
+    config["models"]["scorer"] |= notes.get("scorer", {}).get("identity", {})
     # Workers fly side by side: together they had at most the sum of their own peaks in flight.
     peaks = notes.get("peak_in_flight", {}).values()
     return RunRecord(
@@ -87,6 +92,7 @@ def _run_record(row: RowMapping, notes: Mapping[str, Mapping[str, Any]]) -> RunR
         label=row["label"],
         peak_in_flight=sum(peaks) if peaks else None,
         judging=_judging(notes),
+        canaries=canaries,
     )
 
 
@@ -102,6 +108,24 @@ def _judging(notes: Mapping[str, Mapping[str, Any]]) -> EvaluationCost:
         "output_tokens": sum(one["output_tokens"] for one in usage),
         "unknown": len(made) - len(known),
     }
+
+
+def _canaries(rows: list[RowMapping]) -> CanaryRows | None:
+    if not rows:
+        return None
+    entries: list[CanaryEntry] = [
+        {
+            "canary": row["canary"],
+            "lang": row["lang"],
+            "known": json.loads(row["known"]),
+            "said": row["said"],
+            "earlier": row["earlier"],
+            "why": row["why"],
+        }
+        for row in sorted(rows, key=lambda row: row["canary"])
+    ]
+    first = rows[0]
+    return CanaryRows(first["judge"], first["asked_at"], first["earlier_at"], entries)
 
 
 def _cases(rows: list[RowMapping]) -> tuple[CaseRow, ...]:

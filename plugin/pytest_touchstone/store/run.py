@@ -27,8 +27,8 @@ from pytest_touchstone.score import Score
 from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store, StoreError
+from pytest_touchstone.store.judgments import insert_judgments
 from pytest_touchstone.trace import Observation, Passage, Turn
-from pytest_touchstone.verdicts import ParagraphSupport
 
 DEAD_AFTER_S = 10.0
 _LONGEST_LOOK_S = 2.0
@@ -231,7 +231,7 @@ class RunStore:
                 inserted = connection.execute(sa.insert(tables.questions), row)
                 question_id = _new_id(inserted)
             _insert_new(connection, tables.passages, _passage_rows(passages))
-            _insert_judgments(connection, question_id, seen, judge)
+            insert_judgments(connection, question_id, seen, judge, now())
             rows = [
                 {"run_id": self.run_id, "question_id": question_id}
                 | _score_row(unit, measure, score)
@@ -372,39 +372,6 @@ def _question_row(
             "citations": None if answer.citations is None else _json(answer.citations),
         }
     return row
-
-
-def _insert_judgments(
-    connection: Connection, question_id: int, seen: Observation, judge: str
-) -> None:
-    """One row per citing paragraph that was judged, one more per source that it cites."""
-    support = seen.verdicts.get("support")
-    if not isinstance(support, ParagraphSupport) or seen.last.answer is None:
-        return
-    ids = [passage.id for passage in seen.last.answer.passages]
-    for verdict in support.verdicts:
-        row = {
-            "question_id": question_id,
-            "paragraph_idx": verdict.index,
-            "paragraph_text": storable(verdict.text),
-            "cited_indices": _json([one.source for one in verdict.citations]),
-            "verdict": verdict.label,
-            "rationale": storable(verdict.rationale),
-            "judge_model": judge,
-            "created_at": now(),
-        }
-        judgment_id = _new_id(connection.execute(sa.insert(tables.judgments), row))
-        sources = [
-            {
-                "judgment_id": judgment_id,
-                "source_index": one.source,
-                "passage_id": ids[one.source - 1] if 1 <= one.source <= len(ids) else None,
-                "verdict": one.label,
-            }
-            for one in verdict.citations
-        ]
-        if sources:
-            connection.execute(sa.insert(tables.citations), sources)
 
 
 def _score_row(unit: Unit, measure: str, score: Score) -> dict[str, Any]:

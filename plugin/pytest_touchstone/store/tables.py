@@ -174,6 +174,24 @@ notes = Table(
     Column("value", Text, nullable=False),
 )
 
+# What a judge said of inputs whose verdict is known; ``form`` is the digest of inputs and prompts.
+canaries = Table(
+    "eval_canaries",
+    metadata,
+    Column("run_id", ForeignKey("eval_runs.id"), primary_key=True),
+    Column("canary", String(64), primary_key=True),
+    Column("judge", Text, nullable=False),
+    Column("form", String(64), nullable=False),
+    Column("lang", Text, nullable=False),
+    Column("known", Text, nullable=False),
+    Column("said", Text),
+    Column("earlier", Text),
+    Column("earlier_at", Text),
+    Column("why", Text, nullable=False),
+    Column("asked_at", Text, nullable=False),
+)
+
+Index("eval_canaries_of_judge", canaries.c.judge, canaries.c.form, canaries.c.asked_at)
 Index("eval_questions_of_case", questions.c.run_id, questions.c.case_id)
 Index("eval_scores_of_case", scores.c.run_id, scores.c.case_id, scores.c.system)
 # Few claims are open at any time; whoever looks for those of the dead reads only them.

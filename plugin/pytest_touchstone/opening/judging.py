@@ -1,0 +1,136 @@
+"""The judge of a run, and what judging is expected to cost."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pytest_touchstone.corpus.collection import Corpus
+from pytest_touchstone.corpus.embedder import Embedder
+from pytest_touchstone.flight.canary_round import CanaryRound
+from pytest_touchstone.flight.judge_calls import Cost, JudgeCalls, is_complete
+from pytest_touchstone.flight.judging import CALLS, Judging, judgements, second_opinions
+from pytest_touchstone.flight.observe import Work
+from pytest_touchstone.flight.shared import SharedCalls
+from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.judge.canaries import form_of, shipped_canaries
+from pytest_touchstone.judge.deepeval_metrics import open_deepeval
+from pytest_touchstone.judge.llm import ALL_PROMPTS, LLMJudge
+from pytest_touchstone.judge.second_opinion import CALLS as SECOND_OPINION_CALLS
+from pytest_touchstone.judge.second_opinion import CRITERIA
+from pytest_touchstone.llm.chat import Chat
+from pytest_touchstone.llm.prices import Prices
+from pytest_touchstone.opening.servers import endpoint_for, tokens_of
+from pytest_touchstone.settings import Settings
+from pytest_touchstone.store.calls import CallStore
+from pytest_touchstone.store.canaries import CanaryStore
+from pytest_touchstone.store.engine import Store
+from pytest_touchstone.store.run import RunStore
+from pytest_touchstone.systems.loading import shipped_prompt
+from pytest_touchstone.trace import Usage
+
+Close = Callable[[], Awaitable[None]]
+# A call's usual length, for the expectation alone; what was paid stands in the report.
+_TOKENS_IN, _TOKENS_OUT = 2000, 400
+_LINES_OF = 20_000
+"""Chunks of the collection that are read to see which lines stand in many of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The judge of a run.
+
+    :param canaries: what it is asked beside the run.
+    :param closers: what to close on the loop at the end.
+    """
+
+    judging: Judging | None = None
+    canaries: CanaryRound | None = None
+    closers: tuple[Close, ...] = ()
+
+
+def open_judging(
+    settings: Settings,
+    store: Store,
+    run: RunStore,
+    threads: DaemonThreads,
+    cost: Cost,
+    embedder: Embedder | None,
+    corpus: Corpus | None,
+    workers: int,
+) -> Bench:
+    """The judge with its calls; an empty bench where the settings name none."""
+    judge = settings.judge
+    if judge is None:
+        return Bench()
+    if judge.is_offline:
+        return Bench(_offline(embedder, corpus, threads))
+    key = judge.api_key.get_secret_value() if judge.api_key else None
+    chat = Chat(judge.model, url=judge.url, api_key=key, timeout=judge.timeout)
+    endpoint = endpoint_for(judge, settings, workers, _tokens_of_result)
+    shared = SharedCalls(CallStore(store, run.owner, "judge"), endpoint, threads, is_complete)
+    calls = JudgeCalls(chat, settings.judge_server, shared, run, cost)
+
+    async def note_hits() -> None:
+        calls.note_hits()
+
+    prompts = {name: shipped_prompt(name) for name in ALL_PROMPTS}
+    canaries = None
+    if judge.canaries:
+        known = shipped_canaries()
+        form = form_of(known, {name: prompt.sha256 for name, prompt in prompts.items()})
+        name = f"{judge.model} at {settings.judge_server}"
+        canaries = CanaryRound(
+            known,
+            lambda salt: LLMJudge(calls.fresh(salt), prompts),
+            calls.live,
+            CanaryStore(store, run.run_id, name, form),
+            threads,
+        )
+    second = None
+    if judge.second_opinion is not None:
+        criteria = {name: shipped_prompt(name) for name in CRITERIA.values()}
+        second = open_deepeval(calls.ask, judge.model, criteria)
+    judging = Judging(LLMJudge(calls.ask, prompts), judge.model, second, settings.system)
+    return Bench(judging, canaries, (note_hits, chat.aclose))
+
+
+def _offline(embedder: Embedder | None, corpus: Corpus | None, threads: DaemonThreads) -> Judging:
+    from pytest_touchstone.judge.offline.judge import OfflineJudge
+    from pytest_touchstone.judge.offline.recurrence import Recurrence
+
+    if embedder is None:
+        raise RuntimeError("an offline judge needs the embedder that the settings name")
+
+    @cache
+    def recurrence() -> Recurrence:
+        return Recurrence(() if corpus is None else corpus.texts(_LINES_OF))
+
+    judge = OfflineJudge(embedder.passages, threads.run, lambda line: recurrence()(line))
+    return Judging(judge, f"offline judge ({embedder.identity})")
+
+
+def _tokens_of_result(result: Mapping[str, Any]) -> int | None:
+    """Tokens of a completion as it is stored."""
+    return None if result["usage"] is None else tokens_of(Usage(**result["usage"]))
+
+
+def expected_judging(works: Sequence[Work], settings: Settings) -> str | None:
+    """What judging is expected to cost, in one line, or ``None`` where nothing is judged."""
+    calls = sum(CALLS[judgement] for work in works for judgement in judgements(work))
+    if settings.judge is None or settings.judge.is_offline or not calls:
+        return None
+    calls += len(shipped_canaries()) if settings.judge.canaries else 0
+    if settings.judge.second_opinion is not None:
+        beside = (name for work in works for name in second_opinions(work, settings.system))
+        calls += sum(SECOND_OPINION_CALLS[name] for name in beside)
+    model = settings.judge.model
+    usage = Usage(model, calls * _TOKENS_IN, 0, calls * _TOKENS_OUT)
+    usd, _ = Prices(settings.prices, settings.provider).cost([usage])
+    cost = "of unknown price" if usd is None else f"about {usd:.2f} USD"
+    return (
+        f"judging: at most {calls} calls to {model}, {cost} at {_TOKENS_IN} tokens in and"
+        f" {_TOKENS_OUT} out a call; what was judged before costs nothing"
+    )

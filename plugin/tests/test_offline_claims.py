@@ -1,0 +1,76 @@
+"""What an answer claims."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_touchstone.judge.offline.claims import claims
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "I do not know.",
+        "I could not find any information about this in the passages.",
+        "Tyvärr hittar jag inget om detta i källorna.",
+        "Det framgår inte av underlaget.",
+        "Jag vet inte.",
+        "There is no information on this district.",
+        "No report matches these filters.",
+        "You're welcome! If you have any more questions, feel free to ask. Stay safe!",
+        "Hej! Hör gärna av dig om du har fler frågor.",
+        "Which year do you mean?",
+        "Vilket år menar du?",
+        "Yes.",
+        "[1]",
+    ],
+)
+def test_no_claim(answer: str) -> None:
+    assert claims(answer) == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Management did not provide the records.",
+        "There were no records for 30 procurements.",
+        "I could not confirm that value for money was obtained.",
+        "Vi vill sänka skatten.",
+        "Vi har inte råd med fler vägar.",
+        "第一句话。",
+    ],
+)
+def test_a_sentence_is_a_claim(answer: str) -> None:
+    assert claims(answer) == (answer,)
+
+
+def test_what_follows_an_admission_is_judged() -> None:
+    assert claims("I found no passages about 2019, but in 2020 Gulu spent UGX 3 billion.") == (
+        "in 2020 Gulu spent UGX 3 billion.",
+    )
+
+
+def test_marks_of_lists_emphasis_and_citations_are_left_out() -> None:
+    answer = "Two things were found:\n\n1. **Roads**: 12 km were graded [1].\n- See [the report](https://example.org/x).\n"
+    assert claims(answer) == ("Roads: 12 km were graded.", "See the report.")
+
+
+def test_each_claim_once_and_code_is_one() -> None:
+    answer = "It cost 4 million. It cost 4 million.\n```sql\nselect 1;\nselect 2;\n```\n"
+    assert claims(answer) == ("It cost 4 million.", "select 1; select 2;")
+
+
+def test_a_sentence_does_not_end_at_an_abbreviation() -> None:
+    assert claims("Determine the order (e.g. Emergency Protective Order).") == (
+        "Determine the order (e.g. Emergency Protective Order).",
+    )
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_taken_apart(answer: str) -> None:
+    found = claims(answer)
+    assert len(set(found)) == len(found)
+    assert all(each.strip() for each in found)
