@@ -6,8 +6,7 @@ clustered ones (intra-class correlation 0.3).  Prints for each cell the coverage
 that the report gives, its mean width as a ratio to that of a normal interval made with the true
 variance, how often the truth lies above and below it (nominal: 2.5% each), and the coverage of
 the plain percentile bootstrap (over clusters) and of the normal interval on the same data.
-Then what the intervals mean for a gate `X >= previous`: how often it turns red without any
-difference, and with a loss of twice the detectable difference.
+Where there is no difference, "above" is how often a gate `X >= previous` turns red for nothing.
 """
 
 from __future__ import annotations
@@ -279,51 +278,6 @@ def _covering(ends: Floats, truth: float) -> float:
     return float(((ends[0] <= truth) & (truth <= ends[1])).mean())
 
 
-# -- gates ------------------------------------------------------------------------------------
-
-
-def lost(result: Result) -> tuple[Setting, float, float] | None:
-    """A pair without difference, and the share of red gates under a loss of twice what it detects.
-
-    The detectable difference is the mean of those that the sets without difference report.  A
-    rate falls by as much; scores and costs of all questions fall in proportion.  ``None`` where
-    no loss is so large.
-    """
-    setting = result.setting
-    rng = np.random.default_rng(zlib.crc32(f"{setting.label} lost".encode()))
-    detectable = float(np.mean(_detectable(setting, rng)))
-    loss = 2 * detectable
-    if setting.kind == "cost" or loss >= setting._mean(setting.value):
-        return None
-    red = []
-    for _ in range(0, result.simulations, BATCH):
-        if setting.kind == "rate":
-            less = Setting(setting.n, setting.clusters, "rate", setting.value - loss, setting.value)
-            values = less.drawn(rng, BATCH)
-        else:
-            one, other = setting._normals(rng, BATCH)
-            kept = 1 - loss / setting._mean(setting.value)
-            values = kept * _beta(special.ndtr(one), setting.value)
-            values = values - _beta(special.ndtr(other), setting.value)
-        estimates = reported(setting, values, int(rng.integers(2**63)))
-        red += [estimate.ci[1] < 0 for estimate in estimates]
-    return setting, detectable, float(np.mean(red))
-
-
-def _detectable(setting: Setting, rng: np.random.Generator) -> list[float]:
-    cases = [f"{place:03}" for place in range(setting.n)]
-    owners = np.repeat(np.arange(setting.clusters), setting.sizes)
-    resampling = Resampling(
-        {case: f"{owner:03}" for case, owner in zip(cases, owners, strict=True)}, seed=1
-    )
-    span = (0.0, None) if setting.kind == "cost" else (0.0, 1.0)
-    cells = [
-        Cell(dict(zip(cases, row, strict=True)), span, paired=True)
-        for row in setting.drawn(rng, 2 * BATCH).tolist()
-    ]
-    return [comparison.detectable or 0.0 for comparison in resampling.deltas(cells)]
-
-
 # -- printing ---------------------------------------------------------------------------------
 
 
@@ -348,10 +302,6 @@ def main() -> None:
         same = [one for one in results if one.setting.other == one.setting.value]
         worst = max(same, key=lambda one: one.above)
         print(f"\nred without a difference, at most: {worst.above:.4f} ({worst.setting.label})")
-        print("\npair | detectable | red at twice that loss\n---|---|---")
-        for found in filter(None, pool.imap(lost, same)):
-            setting, detectable, red = found
-            print(f"{setting.label} | {detectable:.3f} | {red:.4f}", flush=True)
 
 
 def _line(result: Result) -> str:

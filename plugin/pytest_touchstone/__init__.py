@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Unresolved,
         nDCG,
     )
+    from pytest_touchstone.notebook import frames
     from pytest_touchstone.systems.loading import Resources
     from pytest_touchstone.systems.protocol import Session
     from pytest_touchstone.trace import Answer, Message, Passage, Retrieval, Usage
@@ -85,6 +86,7 @@ _HOMES = {
         "Unresolved",
         "nDCG",
     ),
+    "pytest_touchstone.notebook": ("frames",),
     "pytest_touchstone.systems.loading": ("Resources",),
     "pytest_touchstone.systems.protocol": ("Session",),
     "pytest_touchstone.trace": ("Answer", "Message", "Passage", "Retrieval", "Usage"),
@@ -132,6 +134,7 @@ __all__ = [
     "Uncited",
     "Unresolved",
     "Usage",
+    "frames",
     "nDCG",
 ]
 

@@ -109,7 +109,8 @@ class SystemFault:
     """Why a system gave no usable answer: a value that travels like a result.
 
     ``kind`` is one of ``exception``, ``timeout``, ``empty_answer``, ``invalid_answer``,
-    ``given_up`` (not asked any more after three hangs); ``message`` is one line for a reader.
+    ``given_up`` (not asked any more after three hangs), ``budget`` (not asked, for the run's budget
+    was spent); ``message`` is one line for a reader.
     """
 
     kind: str
@@ -162,6 +163,8 @@ class Observation:
         one verdict for each of the first retrieved passages, in rank order; under
         ``citation_coverage`` what a scorer says of the paragraphs that cite.
     :param citation_pattern: regular expression of one citation marker in the answers.
+    :param address: content address of what was asked; empty where nobody will look for it.
+    :param reused_from: the run in which the system gave these answers, where it is an earlier one.
     """
 
     case_id: str
@@ -174,6 +177,8 @@ class Observation:
         default_factory=dict
     )
     citation_pattern: str = CITATION
+    address: str = ""
+    reused_from: str | None = None
 
     @property
     def last(self) -> Turn:

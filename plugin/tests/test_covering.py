@@ -6,12 +6,14 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from runs import PATIENCE_S, gold, join, store_url
 from servers.scorer import NewVLLM
 
 from pytest_touchstone.measures import CitationCoverage, CoverageRecall, Uncited
 from pytest_touchstone.shell.cli import main
+from pytest_touchstone.shell.commands import coverage as command
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.run import Unit
 from pytest_touchstone.trace import Answer, Observation, Passage, Turn
@@ -165,3 +167,22 @@ def test_scores_that_nobody_planned_are_not_made(
         monkeypatch.setenv("SCORER_ENDPOINT", server.url)
         assert coverage(folder) == 0
     assert [row[1] for row in rows(folder, SCORES)] == ["Uncited", "Uncited"]
+
+
+def test_the_embedded_scorer_is_a_proxy_here_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Offline:
+        identity = "one direction"
+
+        def passages(self, texts: list[str]) -> Any:
+            return np.ones((len(texts), 1), np.float32)
+
+    monkeypatch.setattr(command, "open_embedder", lambda settings: Offline())
+    (folder / "evaluation").mkdir()
+    (folder / "evaluation/settings.yaml").write_text(
+        "dataset: gold.jsonl\nscorer: {model: embedded}\n"
+    )
+    assert main(["coverage"]) == 0, capsys.readouterr().err
+    scales = rows(folder, "SELECT DISTINCT scale FROM eval_citations WHERE coverage_score NOT NULL")
+    assert scales == [("proxy",)]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_touchstone.estimate import (
@@ -60,6 +60,7 @@ def alone(values: list[float], span: Range = SHARE, *, paired: bool = False) -> 
 # -- what always holds ------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(answers, st.booleans())
 def test_the_interval_lies_within_the_range_around_the_mean(
     cases: dict[str, tuple[float, str]], paired: bool
@@ -78,6 +79,7 @@ def test_the_interval_lies_within_the_range_around_the_mean(
         assert low < high, "no set of questions is so small that its mean is certain"
 
 
+@settings(deadline=None)
 @given(st.dictionaries(names, st.tuples(wild, groups), min_size=1, max_size=40))
 def test_an_open_range_holds_any_number(cases: dict[str, tuple[float, str]]) -> None:
     values, cluster_of = split(cases)
@@ -90,6 +92,7 @@ def test_an_open_range_holds_any_number(cases: dict[str, tuple[float, str]]) -> 
         assert low <= estimate.value <= high
 
 
+@settings(deadline=None)
 @given(answers, st.randoms())
 def test_the_order_of_cases_and_cells_changes_nothing(
     cases: dict[str, tuple[float, str]], random: object
@@ -104,6 +107,7 @@ def test_the_order_of_cases_and_cells_changes_nothing(
     assert other.means(again) == in_order[::-1]
 
 
+@settings(deadline=None)
 @given(answers, groups)
 def test_an_unscored_case_changes_nothing(
     cases: dict[str, tuple[float, str]], cluster: str
@@ -115,6 +119,7 @@ def test_an_unscored_case_changes_nothing(
     assert resampling(more).mean(cell) == resampling(known).mean(cell)
 
 
+@settings(deadline=None)
 @given(answers)
 def test_a_difference_seen_from_the_other_side_is_the_same(
     cases: dict[str, tuple[float, str]],
@@ -132,6 +137,7 @@ def test_a_difference_seen_from_the_other_side_is_the_same(
         assert other.estimate.ci == pytest.approx((-high, -low), abs=1e-9)
 
 
+@settings(deadline=None)
 @given(answers, st.floats(1e-3, 1e3), st.floats(-5, 5))
 def test_units_do_not_matter(
     cases: dict[str, tuple[float, str]], unit: float, origin: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped]
@@ -29,6 +29,7 @@ def exact(totals: list[float]) -> float:
     return float(found.pvalue)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-6, 6), min_size=2, max_size=9))
 def test_few_clusters_are_flipped_in_every_way(totals: list[int]) -> None:
     values = [total / 8 for total in totals]

@@ -9,7 +9,7 @@ import pytest
 import scipy.special
 import scipy.stats
 import statsmodels.api  # type: ignore[import-untyped]
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
@@ -38,6 +38,7 @@ def clustered(sizes: list[int], seed: int) -> tuple[Floats, NDArray[np.intp]]:
 # -- shares -----------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.integers(2, 3000), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))
 def test_mid_p_counts_half_of_what_was_observed(n: int, share: float, confidence: float) -> None:
     x = min(max(round(share * n), 1), n - 1)
@@ -48,6 +49,7 @@ def test_mid_p_counts_half_of_what_was_observed(n: int, share: float, confidence
     assert at_high.cdf(x - 1) + at_high.pmf(x) / 2 == pytest.approx(tail, rel=1e-8)
 
 
+@settings(deadline=None)
 @given(st.floats(5, 1e5), st.floats(0.001, 0.999), st.sampled_from([0.9, 0.95]))
 def test_mid_p_of_an_effective_number(n: float, share: float, confidence: float) -> None:
     x = min(max(share * n, 0.5), n - 0.5)

@@ -74,3 +74,8 @@ def test_any_text_is_taken_apart(answer: str) -> None:
     found = claims(answer)
     assert len(set(found)) == len(found)
     assert all(each.strip() for each in found)
+
+
+def test_a_long_text_of_one_kind_is_read_in_one_go() -> None:
+    assert claims(" " * 300_000) == ()
+    assert len(claims("[" * 100_000 + "a")) == 1

@@ -40,7 +40,7 @@ def test_workers_show_what_one_process_shows(project: Project) -> None:
     project.configure(floors={"FilterExactMatch": 1})
     one, two = project.spawn(), project.spawn("-n2")
     shown = [ended.out[ended.out.index("= touchstone =") :].splitlines() for ended in (one, two)]
-    changing = ("report: ", "=")  # names a file; tells the seconds
+    changing = ("report: ", "page: ", "=")  # name a file; tells the seconds
     alone, together = ([line for line in lines if not line.startswith(changing)] for lines in shown)
     assert alone == together
     assert any(line.startswith("LOW ") for line in alone)

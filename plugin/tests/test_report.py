@@ -380,6 +380,24 @@ def test_few_clusters_get_no_interval() -> None:
     assert recall["delta"]["ci"] is None
 
 
+def test_each_system_s_measures_are_one_family_of_tests() -> None:
+    report = sample().report()
+    deltas = [one["delta"] for one in report["measures"] if one["delta"]]
+    tested = sorted(
+        (one["p_value"], one["p_adjusted"])
+        for one in deltas
+        if one["p_value"] is not None and one["p_adjusted"] is not None
+    )
+    # Of all 64 flips of six clusters, 2 are as far off as six that all differ one way.
+    assert tested == [(2 / 64, 3 * 2 / 64), (4 / 64, 2 * 4 / 64), (1.0, 1.0)]
+    variants = [one["variants"]["history"]["delta"] for one in report["measures"]]
+    assert any(one is not None and one["p_adjusted"] is not None for one in variants)
+    recall = entry(report, "Recall@5")["delta"]
+    assert recall is not None
+    assert recall["detectable"] == pytest.approx(0.29, abs=0.01)
+    assert recall["ci_method"].startswith("Bayesian bootstrap with unseen question")
+
+
 def test_a_system_is_not_compared_with_itself_or_with_nobody() -> None:
     rows = sample()
     for baseline in ("assistant", None):
@@ -730,12 +748,12 @@ def _unpriced(row: ScoreRow) -> bool:
 
 
 TABLE = """
-Measure               Score (95% CI)     Baseline  Δ (95% CI)            n
-Recall@5              0.88 [0.62, 1.00]  0.46      +0.42 [+0.25, +0.50]  6
-MRR                   1.00 [1.00, 1.00]  0.50      +0.50 [+0.50, +0.50]  6
-Filter exact match    0.50 [0.16, 0.83]  n/a       n/a                   6
-Silent failure        0.17 [0.00, 0.50]  n/a       n/a                   6
-Cost per query (USD)  0.0045             0.0035    0.0000                4 (+2 unscored)
+Measure               Score (95% CI)     Baseline  Δ (95% CI)            Detects  n
+Recall@5              0.88 [0.51, 0.99]  0.46      +0.42 [-0.02, +0.61]  0.29     6
+MRR                   1.00 [0.61, 1.00]  0.50      +0.50 [-0.09, +0.70]  -        6
+Filter exact match    0.50 [0.15, 0.85]  n/a       n/a                   -        6
+Silent failure        0.17 [0.01, 0.59]  n/a       n/a                   -        6
+Cost per query (USD)  0.0045             0.0035    0.0000                -        4 (+2 unscored)
 
 Steps                 plain   history  assistant
 Recall@5              0.46    0.67     0.88
@@ -771,10 +789,10 @@ def test_unscored_differs_from_not_applicable_and_from_nothing_to_compare() -> N
     rows.plan = [row for row in rows.plan if (row.measure, row.system) != ("Recall@5", "plain")]
     lines = table_lines(rows.report(), width=120)
     cells = {line.split("  ")[0]: line.split() for line in lines[1:6]}
-    assert cells["MRR"] == ["MRR", "unscored", "0.50", "-", "0", "(+6", "unscored)"]
-    assert cells["Recall@5"][-3:] == ["-", "-", "6"]
+    assert cells["MRR"] == ["MRR", "unscored", "0.50", "-", "-", "0", "(+6", "unscored)"]
+    assert cells["Recall@5"][-4:] == ["-", "-", "-", "6"]
     exact = next(line.split() for line in lines if line.startswith("Filter exact match"))
-    assert exact[-3:] == ["n/a", "n/a", "6"]
+    assert exact[-4:] == ["n/a", "n/a", "-", "6"]
     assert any(line.startswith("Unscored: MRR: not_run 6; q0: planned, but") for line in lines)
 
 
@@ -809,7 +827,7 @@ def test_columns_align_by_display_width_and_titles_give_way() -> None:
     infos = rows.run.config["measures"]
     infos[1]["title"] = "検索の再現率 at five, with a very long title indeed"
     report = rows.report()
-    for width in (120, 90):
+    for width in (120, 100):
         lines = table_lines(report, width=width)[:6]
         score_column = display_width(lines[0][: lines[0].index("Score")])
         for line in lines[1:]:
@@ -818,7 +836,7 @@ def test_columns_align_by_display_width_and_titles_give_way() -> None:
             ]
             assert title.endswith("  ")
         assert max(map(display_width, lines)) <= width
-    assert "…" in table_lines(report, width=90)[1]
+    assert "…" in table_lines(report, width=100)[1]
 
 
 def test_a_system_without_filters_is_not_applicable_whatever_it_fails_on() -> None:

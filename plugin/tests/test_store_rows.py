@@ -28,7 +28,8 @@ from pytest_touchstone.store import rows as rows_module
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.rows import RunRows, read_run
-from pytest_touchstone.store.run import RunStore, Unit, passage_digest
+from pytest_touchstone.store.answers import passage_digest
+from pytest_touchstone.store.run import RunStore, Unit
 from pytest_touchstone.systems.protocol import as_answer
 from pytest_touchstone.trace import (
     Answer,

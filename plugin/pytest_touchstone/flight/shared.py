@@ -10,6 +10,7 @@ from pytest_touchstone.flight.endpoint import Endpoint
 from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.flight.writing import written
 from pytest_touchstone.store.calls import CallStore
+from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.store.run import Watch
 
 Result = Mapping[str, Any]
@@ -46,6 +47,7 @@ class SharedCalls:
         self._threads = threads
         self._worth_keeping = worth_keeping
         self._under_way: dict[str, asyncio.Task[Shared]] = {}
+        self._stored = _Stored(calls, threads)
 
     async def once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
         """The result of ``make``, or of the equal call that was made before or is under way.
@@ -64,7 +66,7 @@ class SharedCalls:
         watch = Watch()
         adopted = False
         while True:
-            if (found := await self._threads.run(self._calls.result, key)) is not None:
+            if (found := await self._stored.result(key)) is not None:
                 return Shared(found, made=False)
             async with self._endpoint.place:
                 if adopted or await written(self._calls.claim(key)):
@@ -94,3 +96,38 @@ class SharedCalls:
         if beat is not None and owner not in watch.dead({owner: beat}):
             return False
         return await written(self._calls.take_over(key, owner))
+
+
+
+class _Stored:
+    """Results that are in the store: what is asked for during one read shares the next."""
+
+    def __init__(self, calls: CallStore, threads: DaemonThreads) -> None:
+        self._calls = calls
+        self._threads = threads
+        self._asked: dict[str, asyncio.Future[Result | None]] = {}
+        self._reading: asyncio.Task[None] | None = None
+
+    async def result(self, key: str) -> Result | None:
+        """The stored result of a call, which nobody else asks for at the same time."""
+        answer = self._asked[key] = asyncio.get_running_loop().create_future()
+        if self._reading is None:
+            self._reading = asyncio.ensure_future(self._read())
+        return await answer
+
+    async def _read(self) -> None:
+        asked: dict[str, asyncio.Future[Result | None]] = {}
+        try:
+            while self._asked:
+                asked, self._asked = self._asked, {}
+                found = await self._threads.run(self._calls.results, list(asked))
+                for key, answer in asked.items():
+                    if not answer.done():  # else whoever asked was cancelled
+                        answer.set_result(found.get(key))
+        except StoreError as error:
+            for answer in (*asked.values(), *self._asked.values()):
+                if not answer.done():
+                    answer.set_exception(error)
+        finally:
+            self._asked = {}
+            self._reading = None

@@ -545,12 +545,15 @@ def json_line(**item: Any) -> str:
     own; zero-width joiners do too, which some scripts need.
     """
     text = json.dumps(item, ensure_ascii=False, allow_nan=False)
-    return _LIKE_A_MARK.sub(lambda found: _escaped(found[0]), "".join(map(_visible, text)))
+    if not text.isprintable():
+        # A text is long, the characters that it is made of are few.
+        text = text.translate({ord(one): _escaped(one) for one in set(text) if _is_hidden(one)})
+    return _LIKE_A_MARK.sub(lambda found: _escaped(found[0]), text)
 
 
-def _visible(character: str) -> str:
+def _is_hidden(character: str) -> bool:
     hidden = unicodedata.category(character) in {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
-    return _escaped(character) if hidden and character not in _NEEDED_BY_SCRIPTS else character
+    return hidden and character not in _NEEDED_BY_SCRIPTS
 
 
 def _escaped(character: str) -> str:

@@ -209,11 +209,13 @@ class Chat:
     ) -> Completion:
         import openai
 
-        create: Any = self._client.chat.completions.with_raw_response.create
+        body = {"model": self.model, "messages": [_as_dict(m) for m in messages], **params}
         try:
             async with asyncio.timeout(self._timeout):
-                raw = await create(
-                    model=self.model, messages=[_as_dict(m) for m in messages], **params
+                # `create` walks through the whole request by its types, the schema of the reply
+                # included, which takes a third of a call's time; this is JSON already.
+                raw = await self._client.post(
+                    "/chat/completions", body=body, cast_to=openai.HttpxBinaryResponseContent
                 )
         except TimeoutError:
             raise ChatError(

@@ -37,6 +37,8 @@ class Prices:
         self._provider = provider
         self._at = datetime.combine(day or datetime.now(UTC).date(), time(12), tzinfo=UTC)
         self._used: dict[str, dict[str, Any]] = {}
+        # The table looks a model that it lacks up among all of its patterns, each time anew.
+        self._unlisted: set[str] = set()
 
     def cost(self, usage: Sequence[Usage] | None) -> tuple[float | None, str | None]:
         """US dollars for these calls, or ``None`` and the reason (``no_usage``, ``no_price``).
@@ -79,6 +81,8 @@ class Prices:
         return total / _MILLION
 
     def _by_table(self, usage: Usage) -> Decimal | None:
+        if usage.model in self._unlisted:
+            return None
         import genai_prices
 
         tokens = genai_prices.Usage(
@@ -94,6 +98,7 @@ class Prices:
                 genai_request_timestamp=self._at,
             )
         except LookupError:
+            self._unlisted.add(usage.model)
             return None
         price = found.model_price
         if price.input_mtok is None:

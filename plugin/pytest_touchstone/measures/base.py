@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from pytest_touchstone.gold import Case
-from pytest_touchstone.score import NEEDS_JUDGE, NOT_ASKED, SYSTEM_ERROR, Score, unscored
+from pytest_touchstone.score import BUDGET, NEEDS_JUDGE, NOT_ASKED, SYSTEM_ERROR, Score, unscored
 from pytest_touchstone.trace import Answer, Observation
 from pytest_touchstone.verdicts import NoVerdict, Quotation
 
@@ -108,6 +108,8 @@ class Measure(ABC):
         fault = seen.last.error
         if fault is None:
             return self.measure(case, seen)
+        if fault.kind == BUDGET:
+            return unscored(BUDGET, fault.message)  # nobody asked it: no failure of the system
         why = f"system error ({fault.kind}): {fault.message}"
         if self.worst is None:
             return unscored(SYSTEM_ERROR, why)

@@ -31,9 +31,11 @@ from pytest_touchstone.shell.session import (
     Finished,
     finish,
     output_fault,
+    page_of,
     previous_report,
     request_stop,
 )
+from pytest_touchstone.shell.step_summary import append_summary
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.systems.loading import Resources, SystemNotFound
 from pytest_touchstone.unusable import Unusable
@@ -107,6 +109,7 @@ class Hooks:
         self._low: list[tuple[str, Sequence[str]]] = []
         self._finished: Finished | None = None
         self._report_file: Path | None = None
+        self._summary_fault: str | None = None
 
     # -- collection -----------------------------------------------------------------------
 
@@ -270,6 +273,7 @@ class Hooks:
         write_gates(terminalreporter, self._gates, self._settings.treatment)
         if self._report_file is not None:
             terminalreporter.write_line(f"report: {self._report_file}")
+            terminalreporter.write_line(f"page: {page_of(self._report_file)}")
         if self._failure is not None:
             terminalreporter.write_line(f"ERROR: {self._failure}", red=True)
 
@@ -283,6 +287,8 @@ class Hooks:
             yield "note: no floors are set: only a failed system is low (setting `floors`)"
         if unused := sorted(self._settings.systems.keys() - set(self._settings.roles)):
             yield f"note: defined but not part of this run: {', '.join(unused)} (setting `system`)"
+        if self._summary_fault is not None:
+            yield f"note: {printable(self._summary_fault, _LONGEST_LINE)}"
         for notice in self._finished.notices:
             yield f"note: {printable(notice, _LONGEST_LINE)}"
 
@@ -307,6 +313,7 @@ class Hooks:
             self.failed("the system under test answered no question")
         if self._finished is not None:
             self._gates = self._finished.report["gates"]
+            self._summary_fault = append_summary(os.environ, self._finished.report)
         else:
             self._gates = not_held(self._settings.parsed_gates, "nothing was evaluated")
         record_gates(self._config, self._gates)

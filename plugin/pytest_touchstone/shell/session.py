@@ -16,6 +16,7 @@ from pathlib import Path
 from pytest_touchstone.annotations import Annotations
 from pytest_touchstone.dataset import read_annotations, read_gold
 from pytest_touchstone.floors import CaseScores
+from pytest_touchstone.forms import page
 from pytest_touchstone.gate import Previous, gate_entries
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.gold.sampling import stratified_sample
@@ -202,7 +203,7 @@ class Finished:
         return sum(case["error"] is None for case in asked)
 
     def write(self, output: Path) -> Path:
-        """Write the report and say where.
+        """Write the report, beside it its page, and say where the report is.
 
         :param output: a ``.json`` file, or a folder in which the report gets a name of its own.
         :raises OSError: where it cannot be written.
@@ -213,17 +214,30 @@ class Finished:
         snapshot = self.report["snapshot"]
         name = report_name(snapshot["run"]["started_at"], snapshot["commit"])
         target = output if is_file else _reserved(output / name)
-        # Never half a report, whatever happens while it is written.
-        partial = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            partial.write_text(text, "utf-8")
-            partial.replace(target)
+            _write(target, text)
         except OSError:
-            partial.unlink(missing_ok=True)
             if not is_file:
                 target.unlink(missing_ok=True)
             raise
+        _write(page_of(target), page(self.report))
         return target
+
+
+def page_of(report_file: Path) -> Path:
+    """The file of a report's page."""
+    return report_file.with_suffix(".html")
+
+
+def _write(target: Path, text: str) -> None:
+    """Never half a file, whatever happens while it is written."""
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        partial.write_text(text, "utf-8")
+        partial.replace(target)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def finish(settings: Settings, run_id: str, previous: Previous | None) -> Finished | None:

@@ -7,7 +7,7 @@ holds the result when it is done; a call that failed lets go of its claim.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -16,7 +16,8 @@ from sqlalchemy.engine import Connection
 
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store
-from pytest_touchstone.store.run import insert_new, now
+from pytest_touchstone.store.run import now
+from pytest_touchstone.store.statements import new_claim
 
 _CLAIMED, _DONE = "claimed", "done"
 
@@ -33,12 +34,12 @@ class CallStore:
         self.owner = owner
         self._kind = kind
 
-    def result(self, key: str) -> Mapping[str, Any] | None:
-        """The result of a call that some process made, or ``None``."""
-        calls = tables.calls.c
-        query = sa.select(calls.result).where(calls.key == key, calls.state == _DONE)
-        text = self._store.read(lambda connection: connection.execute(query).scalar())
-        return None if text is None else dict(json.loads(text))
+    def results(self, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """The results of those of the calls that some process made, by key."""
+        rows = self._store.read(
+            lambda connection: connection.execute(_RESULTS, {"its_keys": keys}).all()
+        )
+        return {row.key: dict(json.loads(row.result)) for row in rows}
 
     def claim(self, key: str) -> Future[bool]:
         """Whether the call is now this process's to make."""
@@ -46,50 +47,52 @@ class CallStore:
         row["created_at"] = now()
 
         def job(connection: Connection) -> bool:
-            claim = insert_new(connection.dialect.name, tables.calls).returning(tables.calls.c.key)
+            claim = new_claim(connection.dialect.name)
             return connection.execute(claim, row).first() is not None
 
         return self._store.write(job)
 
-    def finish(self, key: str, result: Mapping[str, Any]) -> Future[None]:
+    def finish(self, key: str, result: Mapping[str, Any]) -> Future[bool]:
         """Keep the result; without effect where the claim was taken over and finished."""
         text = json.dumps(result, allow_nan=False, sort_keys=True)
-        return self._change(key, self.owner, state=_DONE, result=text)
+        return self._change(_FINISH, key, self.owner, its_result=text)
 
-    def release(self, key: str) -> Future[None]:
+    def release(self, key: str) -> Future[bool]:
         """Let go of the claim of a call that came to nothing."""
-        calls = tables.calls
-        held = self._held(key, self.owner)
-
-        def job(connection: Connection) -> None:
-            connection.execute(sa.delete(calls).where(*held))
-
-        return self._store.write(job)
+        return self._change(_RELEASE, key, self.owner)
 
     def holder(self, key: str) -> tuple[str, int | None] | None:
         """Who claimed the call, and that process's beat (``None``: it has none)."""
-        calls, workers = tables.calls, tables.workers
-        query = (
-            sa.select(calls.c.owner, workers.c.beat)
-            .select_from(calls.outerjoin(workers, workers.c.owner == calls.c.owner))
-            .where(calls.c.key == key, calls.c.state == _CLAIMED)
+        row = self._store.read(
+            lambda connection: connection.execute(_HOLDER, {"its_key": key}).first()
         )
-        row = self._store.read(lambda connection: connection.execute(query).first())
         return None if row is None else (row.owner, row.beat)
 
     def take_over(self, key: str, dead: str) -> Future[bool]:
         """Claim the call of a process that died; ``False`` where somebody was faster."""
-        statement = sa.update(tables.calls).where(*self._held(key, dead)).values(owner=self.owner)
-        return self._store.write(lambda connection: connection.execute(statement).rowcount > 0)
+        return self._change(_TAKE_OVER, key, dead, new_owner=self.owner)
 
-    def _change(self, key: str, owner: str, **values: Any) -> Future[None]:
-        statement = sa.update(tables.calls).where(*self._held(key, owner)).values(**values)
+    def _change(self, change: sa.Executable, key: str, owner: str, **values: Any) -> Future[bool]:
+        row = {"its_key": key, "its_owner": owner, **values}
+        return self._store.write(lambda connection: connection.execute(change, row).rowcount > 0)
 
-        def job(connection: Connection) -> None:
-            connection.execute(statement)
 
-        return self._store.write(job)
-
-    def _held(self, key: str, owner: str) -> Collection[sa.ColumnElement[bool]]:
-        calls = tables.calls.c
-        return (calls.key == key, calls.owner == owner, calls.state == _CLAIMED)
+_CALLS, _WORKERS = tables.calls.c, tables.workers.c
+_HELD = (
+    _CALLS.key == sa.bindparam("its_key"),
+    _CALLS.owner == sa.bindparam("its_owner"),
+    _CALLS.state == _CLAIMED,
+)
+_RESULTS = sa.select(_CALLS.key, _CALLS.result).where(
+    _CALLS.key.in_(sa.bindparam("its_keys", expanding=True)), _CALLS.state == _DONE
+)
+_HOLDER = (
+    sa.select(_CALLS.owner, _WORKERS.beat)
+    .select_from(tables.calls.outerjoin(tables.workers, _WORKERS.owner == _CALLS.owner))
+    .where(_CALLS.key == sa.bindparam("its_key"), _CALLS.state == _CLAIMED)
+)
+_FINISH = (
+    sa.update(tables.calls).where(*_HELD).values(state=_DONE, result=sa.bindparam("its_result"))
+)
+_RELEASE = sa.delete(tables.calls).where(*_HELD)
+_TAKE_OVER = sa.update(tables.calls).where(*_HELD).values(owner=sa.bindparam("new_owner"))

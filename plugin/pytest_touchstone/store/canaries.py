@@ -14,7 +14,8 @@ from sqlalchemy.engine import Connection
 
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store
-from pytest_touchstone.store.run import insert_new, now
+from pytest_touchstone.store.run import now
+from pytest_touchstone.store.statements import insert_new
 
 _RECENT = timedelta(hours=24)
 

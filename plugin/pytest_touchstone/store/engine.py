@@ -1,5 +1,8 @@
 """Connections to the store: many readers, one writer thread, never the event loop.
 
+Whatever waits to be written when the writer comes back is written in one transaction, since
+beginning and ending one costs several times what stands in it.
+
 All processes write one after the other, so that ids grow in the order in which rows become
 visible and a read within a write transaction cannot be overtaken.  SQLite, in WAL mode, gives
 that by ``BEGIN IMMEDIATE``; a transaction that reads first and writes later would fail at once
@@ -13,7 +16,7 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,9 +31,13 @@ from pytest_touchstone.unusable import Unusable
 T = TypeVar("T")
 _LOCK_PATIENCE_S = 60
 _LOOK_AGAIN_S = 0.02
+_MOST_TOGETHER = 100  # jobs of one transaction: other processes wait for their turn meanwhile
 _ADVISORY_LOCK = 0x70C4570E  # any number that nobody else is likely to lock
 _READ = "touchstone_read"
 _FORMS = "write `sqlite:///folder/file.sqlite` or `postgresql+psycopg://user@host/database`"
+
+
+_Job = tuple[Callable[[Connection], Any], Future[Any]]
 
 
 class StoreError(Unusable):
@@ -54,8 +61,8 @@ class Store:
             raise StoreError(f"store: its URL cannot be read; {_FORMS}") from None
         self._where = parsed.set(query={}).render_as_string(hide_password=True)
         self._engine = self._open(parsed, create=create)
-        self._jobs: queue.SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None]
-        self._jobs = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._failed: str | None = None  # why the database refused last, unless it came to itself
         self._closed = False
         self._closing = threading.Lock()
         self._writer = threading.Thread(
@@ -64,10 +71,13 @@ class Store:
         self._writer.start()
 
     def write(self, job: Callable[[Connection], T]) -> Future[T]:
-        """Run ``job`` in a transaction of its own on the writer thread.
+        """Run ``job`` on the writer thread: all of it is written, or nothing.
 
-        The future fails with :class:`StoreError` where the database refuses, and with the job's
-        own exception where it raises one; then nothing of it is written.
+        When the future is done, what was written is durable.  It fails with :class:`StoreError`
+        where the database refuses, and with the job's own exception where it raises one.
+
+        :param job: may run more than once, since it may share a transaction with others, one of
+            which fails: only the last time counts, and nothing is left of the others.
 
         :raises StoreError: where the store is closed.
         """
@@ -126,28 +136,56 @@ class Store:
         return StoreError(f"store {self._where}: {message}")
 
     def _write_loop(self) -> None:
-        failed: str | None = None
         while (entry := self._jobs.get()) is not None:
-            job, future = entry
-            if not future.set_running_or_notify_cancel():
-                continue
-            if failed and self._closed:
-                # Every further try may wait a minute for a lock, and somebody waits for the end.
-                future.set_exception(self._error(failed))
-                continue
-            try:
-                with self._engine.begin() as connection:
-                    result = job(connection)
-            except SQLAlchemyError as error:
-                failed = _first_line(error) if isinstance(error, OperationalError) else None
-                failure = self._error(_first_line(error))
-                failure.__cause__ = error
-                future.set_exception(failure)
-            except BaseException as error:  # noqa: BLE001 - belongs to whoever waits for the job
-                future.set_exception(error)
-            else:
-                failed = None
+            entries = [entry, *self._waiting(_MOST_TOGETHER - 1)]
+            ready = [each for each in entries if each[1].set_running_or_notify_cancel()]
+            if ready:
+                self._carry_out(ready)
+
+    def _waiting(self, most: int) -> list[_Job]:
+        entries: list[_Job] = []
+        while len(entries) < most and not self._jobs.empty():
+            if (entry := self._jobs.get()) is None:
+                self._jobs.put(None)  # the end, for the loop to see
+                break
+            entries.append(entry)
+        return entries
+
+    def _carry_out(self, jobs: Sequence[_Job]) -> None:
+        """Run the jobs in one transaction; each in its own, where that fails."""
+        if self._failed and self._closed:
+            # Every further try may wait a minute for a lock, and somebody waits for the end.
+            for _, future in jobs:
+                future.set_exception(self._error(self._failed))
+            return
+        at_work = False
+        try:
+            with self._engine.begin() as connection:
+                at_work = True
+                results = [job(connection) for job, _ in jobs]
+                at_work = False
+        except BaseException as error:  # noqa: BLE001 - belongs to whoever waits for the job
+            # Whose fault it is shows when each is alone.  What ended badly is not tried again:
+            # all of it may have been written.
+            if at_work and len(jobs) > 1:
+                for each in jobs:
+                    self._carry_out([each])
+                return
+            for _, future in jobs:
+                future.set_exception(self._refusal(error))
+        else:
+            self._failed = None
+            for (_, future), result in zip(jobs, results, strict=True):
                 future.set_result(result)
+
+    def _refusal(self, error: BaseException) -> BaseException:
+        if not isinstance(error, SQLAlchemyError):
+            return error
+        said = _first_line(error)
+        self._failed = said if isinstance(error, OperationalError) else None
+        failure = self._error(said)
+        failure.__cause__ = error
+        return failure
 
 
 def _engine(url: URL, *, create: bool) -> Engine:

@@ -50,6 +50,16 @@ def read_run(store: Store, run_id: str) -> RunRows | None:
     return store.read(lambda connection: _read(connection, run_id))
 
 
+def run_ids(store: Store, beginning: str) -> list[str]:
+    """Ids of runs that begin so, the last started first."""
+    query = (
+        sa.select(tables.runs.c.id)
+        .where(tables.runs.c.id.startswith(beginning, autoescape=True))
+        .order_by(tables.runs.c.started_at.desc(), tables.runs.c.id)
+    )
+    return store.read(lambda connection: list(connection.execute(query).scalars()))
+
+
 def _read(connection: Connection, run_id: str) -> RunRows | None:
     run = connection.execute(sa.select(tables.runs).where(tables.runs.c.id == run_id))
     row = run.mappings().first()

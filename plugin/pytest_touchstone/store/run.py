@@ -12,13 +12,11 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, RowMapping
 
 from pytest_touchstone.gold import Case, case_to_json
@@ -26,11 +24,22 @@ from pytest_touchstone.report.rows import PlanRow
 from pytest_touchstone.score import Score
 from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
+from pytest_touchstone.store.answers import (
+    Place,
+    delete_unfinished,
+    insert_answers,
+    kept_answers,
+    unfinished_places,
+)
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.judgments import insert_judgments
-from pytest_touchstone.trace import Observation, Passage, Turn
+from pytest_touchstone.store.sessions import agree, open_session
+from pytest_touchstone.store.statements import as_text, insert_all_new, new_claim
+from pytest_touchstone.trace import Observation
 
 DEAD_AFTER_S = 10.0
+GONE = -1
+"""The beat of a process that said goodbye."""
 _LONGEST_LOOK_S = 2.0
 _CLAIMED, _DONE = "claimed", "done"
 
@@ -42,7 +51,13 @@ def now() -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """What is known of a run before its first call; equal in all of its processes."""
+    """What is known of a run before its first call; equal in all of its processes.
+
+    :param identity: what must not have changed where another process joins or resumes the run:
+        what it is called, and a digest of what it is.
+    :param session: one for all processes that were started together; the first of a later session
+        reopens the run.
+    """
 
     id: str
     started_at: str
@@ -51,6 +66,8 @@ class RunStart:
     dataset_sha256: str
     commit_sha: str | None
     label: str | None = None
+    identity: Mapping[str, str] = field(default_factory=dict)
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +84,11 @@ class Unit:
         parts = ["answer", run_id, self.case_id, self.system, self.repeat, self.mode]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
+    @property
+    def place(self) -> Place:
+        """The same as the store's rows name it."""
+        return Place(self.case_id, self.system, self.repeat, self.mode)
+
 
 class LostClaim(Exception):  # noqa: N818 - not an error of anybody's making
     """Another process took this piece of work over, or it is done already."""
@@ -82,6 +104,7 @@ class RunStore:
         self._store = store
         self.run_id = run_id
         self.owner = owner
+        self._unfinished: set[Unit] = set()
 
     # -- the run as a whole ---------------------------------------------------------------
 
@@ -91,15 +114,16 @@ class RunStore:
         """Write the run, its gold questions and its plan, and show that this process lives.
 
         A second process of the run changes nothing of what the first wrote; the future fails
-        with :class:`StoreError` where it brings other gold questions.
+        with :class:`StoreError` where it brings other gold questions, or another identity.
         """
-        run = asdict(start) | {"config": _json(start.config), "num_questions": len(cases)}
+        run = asdict(start) | {"config": as_text(start.config), "num_questions": len(cases)}
+        del run["identity"], run["session"]
         case_rows = [
             {
                 "run_id": self.run_id,
                 "case_id": case.id,
                 "position": position,
-                "gold": _json(case_to_json(case)),
+                "gold": as_text(case_to_json(case)),
             }
             for position, case in enumerate(cases)
         ]
@@ -111,21 +135,29 @@ class RunStore:
             query = sa.select(runs.dataset_sha256, runs.num_questions).where(runs.id == self.run_id)
             if (first := connection.execute(query).first()) is None:
                 connection.execute(sa.insert(tables.runs), run | {"stop": 0})
-                _insert_new(connection, tables.cases, case_rows)
-                _insert_new(connection, tables.plan, plan_rows)
+                insert_all_new(connection, tables.cases, case_rows)
+                insert_all_new(connection, tables.plan, plan_rows)
             elif tuple(first) != (start.dataset_sha256, len(cases)):
                 raise StoreError(
                     f"run {self.run_id}: this process has other gold questions than the run's"
                     f" first one ({start.dataset_path} changed meanwhile?)"
                 )
-            _insert_new(connection, tables.workers, [worker])
+            agree(connection, self.run_id, start.identity)
+            if start.session is not None:
+                open_session(connection, self.run_id, start.session, now())
+            insert_all_new(connection, tables.workers, [worker])
 
         return self._store.write(job)
 
+    def look_for_unfinished(self) -> None:
+        """See what an earlier session of the run left unread: :meth:`kept` gives it out."""
+        places = self._store.read(lambda connection: unfinished_places(connection, self.run_id))
+        self._unfinished |= {Unit(*place) for place in places}
+
     def note(self, kind: str, key: str, value: Any) -> Future[None]:
         """Keep something that the run learned; the first process to say it is believed."""
-        row = {"run_id": self.run_id, "kind": kind, "key": storable(key), "value": _json(value)}
-        return self._store.write(lambda connection: _insert_new(connection, tables.notes, [row]))
+        row = {"run_id": self.run_id, "kind": kind, "key": storable(key), "value": as_text(value)}
+        return self._store.write(lambda connection: insert_all_new(connection, tables.notes, [row]))
 
     def request_stop(self) -> Future[None]:
         """Ask all processes of the run to end early."""
@@ -138,14 +170,13 @@ class RunStore:
         return bool(self._store.read(lambda connection: connection.execute(query).scalar()))
 
     def finish(self) -> Future[None]:
-        """Stamp the run as finished; the first stamp stays."""
-        runs = tables.runs.c
-        statement = (
-            sa.update(tables.runs)
-            .where(runs.id == self.run_id, runs.finished_at.is_(None))
-            .values(finished_at=now())
+        """Stamp the run as finished; a stamp stays unless something was recorded after it."""
+        runs, asked = tables.runs.c, tables.questions.c
+        last = sa.select(sa.func.max(asked.created_at)).where(asked.run_id == self.run_id)
+        early = sa.or_(runs.finished_at.is_(None), runs.finished_at < last.scalar_subquery())
+        return self._set(
+            sa.update(tables.runs).where(runs.id == self.run_id, early).values(finished_at=now())
         )
-        return self._set(statement)
 
     # -- claims ---------------------------------------------------------------------------
 
@@ -161,7 +192,7 @@ class RunStore:
             query = sa.select(calls.c.key).where(calls.c.key.in_(keys))
             # One unit alone is simply tried.
             taken = set(connection.execute(query).scalars()) if len(keys) > 1 else set()
-            claim = insert_new(connection.dialect.name, calls).returning(calls.c.key)
+            claim = new_claim(connection.dialect.name)
             for key, unit in keys.items():
                 if key in taken:
                     continue
@@ -176,6 +207,11 @@ class RunStore:
     def beat(self) -> Future[None]:
         """Show that this process lives."""
         return self._set(_BEAT, its_owner=self.owner)
+
+    def farewell(self) -> Future[None]:
+        """Say that this process does no more: what it still holds may be taken over at once."""
+        workers = tables.workers
+        return self._set(sa.update(workers).where(workers.c.owner == self.owner).values(beat=GONE))
 
     def beats(self) -> dict[str, int]:
         """The beat counter of every process of the run."""
@@ -202,35 +238,62 @@ class RunStore:
     def take_over(self, unit: Unit, dead: str) -> Future[bool]:
         """Claim the unit of a process that died; ``False`` where somebody was faster."""
         row = {"its_key": unit.key(self.run_id), "its_owner": dead, "new_owner": self.owner}
+        # The dead may have kept an answer before they could read it.
+        self._unfinished.add(unit)
         return self._store.write(lambda connection: _update(connection, _TAKE_OVER, **row))
 
     # -- results --------------------------------------------------------------------------
 
+    def keep(self, case: Case, seen: Observation) -> Future[None]:
+        """Store what a system answered before anybody reads it: it is there whatever comes."""
+        unit = Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
+        self._unfinished.add(unit)
+
+        def job(connection: Connection) -> None:
+            delete_unfinished(connection, self.run_id, unit.place)
+            insert_answers(connection, self.run_id, case, seen, now(), unfinished=True)
+
+        return self._store.write(job)
+
+    def kept(self, unit: Unit) -> Observation | None:
+        """What a process kept of a unit that it did not come to read."""
+        if unit not in self._unfinished:
+            return None
+        return self._store.read(
+            lambda connection: kept_answers(connection, self.run_id, unit.place)
+        )
+
     def record(
-        self, case: Case, seen: Observation, scores: Mapping[str, Score], judge: str = ""
+        self,
+        case: Case,
+        seen: Observation,
+        scores: Mapping[str, Score],
+        judge: str = "",
+        *,
+        uses: Mapping[str, Any] | None = None,
+        unfinished: bool = False,
     ) -> Future[None]:
         """Store an observation with its scores, all or nothing, and close its claim.
 
         :param judge: the model whose verdicts the observation holds.
+        :param uses: keys of the calls that they rest on, each with its result where the call is
+            not kept for others.
+        :param unfinished: not all of it could be read: whoever resumes the run goes on with it.
 
         The future fails with :class:`LostClaim` where the claim is no longer this process's.
         """
         unit = Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
         claim = {"its_key": unit.key(self.run_id), "its_owner": self.owner}
+        replaces = unit in self._unfinished
 
         def job(connection: Connection) -> None:
-            if not _update(connection, _CLOSE, **claim):
+            if not _update(connection, _LET_GO if unfinished else _CLOSE, **claim):
                 raise LostClaim(unit)
-            passages: dict[str, Passage] = {}
-            question_id = 0
-            for turn in seen.turns:
-                found = turn.answer.passages if turn.answer else ()
-                digests = [passage_digest(passage) for passage in found]
-                passages |= zip(digests, found, strict=True)
-                row = {"run_id": self.run_id, **_question_row(case, seen, turn, digests)}
-                inserted = connection.execute(sa.insert(tables.questions), row)
-                question_id = _new_id(inserted)
-            _insert_new(connection, tables.passages, _passage_rows(passages))
+            if replaces:
+                delete_unfinished(connection, self.run_id, unit.place)
+            question_id = insert_answers(
+                connection, self.run_id, case, seen, now(), unfinished=unfinished
+            )
             insert_judgments(connection, question_id, seen, judge, now())
             rows = [
                 {"run_id": self.run_id, "question_id": question_id}
@@ -239,7 +302,9 @@ class RunStore:
             ]
             if rows:
                 connection.execute(sa.insert(tables.scores), rows)
+            insert_all_new(connection, tables.call_uses, _use_rows(self.run_id, uses or {}))
 
+        self._unfinished.discard(unit)
         return self._store.write(job)
 
     def done_after(self, last_id: int) -> tuple[int, list[Unit]]:
@@ -250,7 +315,7 @@ class RunStore:
         asked = tables.questions.c
         query = (
             sa.select(asked.id, asked.case_id, asked.system, asked.repeat, asked.mode)
-            .where(asked.run_id == self.run_id, asked.id > last_id)
+            .where(asked.run_id == self.run_id, asked.id > last_id, asked.unfinished == 0)
             .order_by(asked.id)
         )
         rows = self._store.read(lambda connection: list(connection.execute(query)))
@@ -290,19 +355,19 @@ class Watch:
         self._seen: dict[str, tuple[int, float]] = {}
 
     def dead(self, beats: Mapping[str, int]) -> frozenset[str]:
-        """Owners whose beat has not moved for :data:`DEAD_AFTER_S` seconds of watching."""
+        """Owners whose beat has not moved for :data:`DEAD_AFTER_S` seconds of watching, or who
+        said goodbye."""
         moment = self._clock()
         watched = min(moment - self._looked, _LONGEST_LOOK_S)
         self._looked = moment
         for owner, beat in beats.items():
             before, still = self._seen.get(owner, (None, 0.0))
             self._seen[owner] = (beat, still + watched if beat == before else 0.0)
-        return frozenset(owner for owner in beats if self._seen[owner][1] >= DEAD_AFTER_S)
-
-
-def passage_digest(passage: Passage) -> str:
-    """Content address of a passage's text and metadata."""
-    return hashlib.sha256(_json([passage.text, passage.metadata]).encode()).hexdigest()
+        return frozenset(
+            owner
+            for owner, beat in beats.items()
+            if beat <= GONE or self._seen[owner][1] >= DEAD_AFTER_S
+        )
 
 
 _BEAT = (
@@ -317,6 +382,7 @@ _HELD = (
 )
 _TAKE_OVER = sa.update(tables.calls).where(*_HELD).values(owner=sa.bindparam("new_owner"))
 _CLOSE = sa.update(tables.calls).where(*_HELD).values(state=_DONE)
+_LET_GO = sa.delete(tables.calls).where(*_HELD)
 
 
 def _score(row: RowMapping) -> Score:
@@ -330,48 +396,11 @@ def _score(row: RowMapping) -> Score:
     )
 
 
-def _passage_rows(passages: Mapping[str, Passage]) -> list[dict[str, Any]]:
+def _use_rows(run_id: str, uses: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
-        {"digest": digest, "text": passage.text, "metadata": _json(passage.metadata)}
-        for digest, passage in passages.items()
+        {"run_id": run_id, "key": key, "result": None if result is None else as_text(result)}
+        for key, result in uses.items()
     ]
-
-
-def _question_row(
-    case: Case, seen: Observation, turn: Turn, digests: Sequence[str]
-) -> dict[str, Any]:
-    answer = turn.answer
-    row: dict[str, Any] = {
-        "case_id": case.id,
-        "system": seen.system,
-        "repeat": seen.repeat,
-        "mode": seen.mode,
-        "turn": turn.index,
-        "question": turn.question,
-        "question_type": case.type,
-        "cost_usd": turn.cost_usd,
-        "cost_reason": turn.cost_reason,
-        "duration_ms": turn.duration_ms,
-        "error": _json(asdict(turn.error)) if turn.error else None,
-        "facts": _json(asdict(seen.facts)) if turn is seen.last else None,
-        "retrieved_only": int(turn.retrieved_only),
-        "created_at": now(),
-    }
-    if answer is not None:
-        row |= {
-            "answer": None if turn.retrieved_only else answer.text,
-            "sources": _json(
-                [
-                    {"id": passage.id, "score": passage.score, "digest": digest}
-                    for passage, digest in zip(answer.passages, digests, strict=True)
-                ]
-            ),
-            "filters": None if answer.filters is None else _json(answer.filters),
-            "behavior": answer.behavior,
-            "usage": None if answer.usage is None else _json([asdict(u) for u in answer.usage]),
-            "citations": None if answer.citations is None else _json(answer.citations),
-        }
-    return row
 
 
 def _score_row(unit: Unit, measure: str, score: Score) -> dict[str, Any]:
@@ -382,31 +411,10 @@ def _score_row(unit: Unit, measure: str, score: Score) -> dict[str, Any]:
         "reason": score.reason,
         "origin": score.origin,
         "engine": score.engine,
-        "detail": _json(score.detail),
+        "detail": as_text(score.detail),
         "why": storable(score.why),
         "created_at": now(),
     }
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, allow_nan=False, sort_keys=True, default=dict)
-
-
-@cache
-def insert_new(dialect: str, table: sa.Table) -> Any:
-    """An insert that leaves alone rows that are already there."""
-    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
-    return insert(table).on_conflict_do_nothing()
-
-
-def _insert_new(connection: Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
-    if rows:
-        connection.execute(insert_new(connection.dialect.name, table), rows)
-
-
-def _new_id(inserted: sa.CursorResult[Any]) -> int:
-    (new_id,) = inserted.inserted_primary_key or (0,)
-    return int(new_id)
 
 
 def _update(connection: Connection, statement: sa.Executable, **values: Any) -> bool:

@@ -82,6 +82,11 @@ questions = Table(
     Column("cost_reason", Text),
     Column("retrieved_only", Integer, nullable=False, default=0),
     Column("citations", Text),
+    # Content address of what was asked, and the run that asked it, where it was an earlier one.
+    Column("address", String(64)),
+    Column("reused_from", String(64)),
+    # An answer that is there and not yet read to the end: whoever resumes the run goes on with it.
+    Column("unfinished", Integer, nullable=False, default=0),
     UniqueConstraint("run_id", "case_id", "system", "repeat", "mode", "turn"),
 )
 
@@ -155,7 +160,27 @@ calls = Table(
     Column("created_at", Text, nullable=False),
 )
 
-# A claim lives as long as its owner's beat moves.
+# The calls that a run's verdicts rest on; ``result`` is that of one which is not kept for others,
+# or what was wrong with it.
+call_uses = Table(
+    "eval_call_uses",
+    metadata,
+    Column("run_id", ForeignKey("eval_runs.id"), primary_key=True),
+    Column("key", String(64), primary_key=True),
+    Column("result", Text),
+)
+
+# What a run with a budget has spent, and reserved for calls under way, in US dollars.
+spending = Table(
+    "eval_spending",
+    metadata,
+    Column("run_id", ForeignKey("eval_runs.id"), primary_key=True),
+    Column("spent", Float, nullable=False),
+    Column("reserved", Float, nullable=False),
+    Column("refused", Integer, nullable=False),
+)
+
+# A claim lives as long as its owner's beat moves; a process that said goodbye has none below 0.
 workers = Table(
     "eval_workers",
     metadata,
@@ -193,6 +218,7 @@ canaries = Table(
 
 Index("eval_canaries_of_judge", canaries.c.judge, canaries.c.form, canaries.c.asked_at)
 Index("eval_questions_of_case", questions.c.run_id, questions.c.case_id)
+Index("eval_questions_by_address", questions.c.address)
 Index("eval_scores_of_case", scores.c.run_id, scores.c.case_id, scores.c.system)
 # Few claims are open at any time; whoever looks for those of the dead reads only them.
 Index("eval_calls_open", calls.c.state, calls.c.owner)

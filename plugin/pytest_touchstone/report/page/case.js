@@ -1,6 +1,5 @@
 // One case whole: what was asked, what each system did, and what was said of it.
 
-const TEXT = (number) => REPORT.texts[number];
 const MODES = { recorded: "Recorded conversation", live: "Conversation played live" };
 const GOOD = new Set(["supported", "present", "relevant", "paragraph", "completed", true]);
 const BAD = new Set(["contradicted", "unsupported", "not_found", "absent", "irrelevant", "failed", false]);
@@ -25,10 +24,7 @@ function goldLabel(chunks, id) {
 
 function caseBody(item) {
   const parts = [];
-  let recorded = null;
-  for (const play of item.plays) {
-    if (play.conversation && !recorded) recorded = play.conversation;
-  }
+  const recorded = item.plays.map((play) => play.conversation).find(Boolean);
   if (recorded && recorded.length > 1) parts.push(heading("Conversation", "h3"), conversation(recorded));
   parts.push(goldPart(item.gold));
   const rounds = new Map();
@@ -36,7 +32,8 @@ function caseBody(item) {
     const key = `${play.mode} ${play.repeat}`;
     rounds.set(key, [...(rounds.get(key) || []), play]);
   }
-  for (const plays of rounds.values()) {
+  const order = [...rounds.values()].sort((a, b) => (a[0].mode === "live") - (b[0].mode === "live"));
+  for (const plays of order) {
     const { mode, repeat } = plays[0];
     const several = item.plays.some((play) => play.repeat > 0);
     parts.push(heading(`${MODES[mode] || mode}${several ? `, repeat ${repeat + 1}` : ""}`, "h3"));
@@ -56,7 +53,7 @@ function isSide(play) {
 }
 
 function conversation(messages) {
-  return make("div", null, messages.map(([role, number]) => message(role, TEXT(number))));
+  return make("div", null, messages.map(([role, content]) => message(role, content)));
 }
 
 function message(role, text) {
@@ -86,22 +83,22 @@ function playPart(play, item) {
     heading([inline(name), make("span", { class: "quiet" }, ` ${role}`)], "h4"),
     earlier(play),
     fault(play),
-    play.answer === undefined ? null : [heading("Answer"), make("div", { class: "answer" }, block(TEXT(play.answer), { name: "answer" }))],
+    play.answer === undefined ? null : [heading("Answer"), make("div", { class: "answer" }, block(play.answer, { name: "answer" }))],
     play.behavior ? make("p", { class: "small" }, "Behaviour, as the system says: ", inline(words(play.behavior))) : null,
-    filterTable(item.gold.filters, play.filters),
-    scoreTable(play),
     details(play, passages.open),
+    filterTable(item.gold.filters, play.filters),
     passages.node,
+    scoreTable(play),
     spending(play),
   );
 }
 
 function earlier(play) {
   if (!play.earlier) return null;
-  return disclosure(`${play.earlier.length} earlier turn${play.earlier.length === 1 ? "" : "s"}, played live`, () => play.earlier.map((turn) => [
-    message("user", TEXT(turn.question)),
+  return disclosure(`${play.earlier.length} earlier turn${play.earlier.length === 1 ? "" : "s"}, ${play.mode === "live" ? "played live" : "asked too"}`, () => play.earlier.map((turn) => [
+    message("user", turn.question),
     fault(turn),
-    turn.answer === undefined ? null : message("assistant", TEXT(turn.answer)),
+    turn.answer === undefined ? null : message("assistant", turn.answer),
     filterTable(undefined, turn.filters),
   ]));
 }
@@ -128,7 +125,7 @@ function filterTable(expected, found) {
 }
 
 function tableOf(caption, header, rows) {
-  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+  return make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": caption },
     make("table", { class: "fine" }, make("caption", { class: "unseen" }, caption),
       make("thead", null, make("tr", null, header.map((cell) => make("th", { scope: "col" }, cell)))),
       make("tbody", null, rows)));
@@ -140,7 +137,7 @@ function scoreTable(play) {
     const measure = REPORT.measures[number];
     const shown = value === null ? make("span", { class: "nothing" }, inline(words(reason || "unscored"))) : make("data", { value }, digits(value, measure.digits));
     const beside = value !== null && reason ? make("span", { class: "nothing" }, ` ${words(reason)}`) : null;
-    return make("tr", null, make("th", { scope: "row" }, inline(measure.title)), make("td", null, shown, beside), make("td", null, inline(TEXT(why), 600)));
+    return make("tr", null, make("th", { scope: "row" }, inline(measure.title)), make("td", null, shown, beside), make("td", null, inline(why, 600)));
   });
   return [heading("Scores"), tableOf("Scores", ["Measure", "Value", "Why"], rows)];
 }
@@ -185,55 +182,70 @@ function passageList(play, item, evidence) {
   return { node, open: (rank) => opened[rank] };
 }
 
+/** What measures rest on: claims and paragraphs at once, the rest in a disclosure. */
 function details(play, passage) {
-  return play.details.map(([numbers, detail]) => {
-    const titles = numbers.map((number) => REPORT.measures[number].title).join(", ");
-    const { claims, paragraphs, points, citations, passages, padding, ...rest } = detail;
-    const lists = [
-      [claims, (one) => verdictItem(one.label, one.claim, one, passage)],
-      [points, (one) => verdictItem(one.label, one.point, one, passage)],
-      [paragraphs, (one) => verdictItem(one.label ?? one.verdict, one.text, one, passage)],
-      [citations, (one) => verdictItem(one.label, `paragraph ${one.paragraph + 1}, source [${one.source}]`, one, passage)],
-      [passages, (one, at) => verdictItem(one.label, `passage [${one.rank ?? at + 1}]`, { passage: one.rank ?? at + 1, ...one }, passage)],
-      [padding, (one) => verdictItem("serves no key point", one.text, one, passage)],
-    ].filter(([list]) => Array.isArray(list) && list.every((one) => one && typeof one === "object"));
-    const empty = !lists.some(([list]) => list.length);
-    const other = Object.entries(rest).filter(([, value]) => !(Array.isArray(value) && !value.length));
-    if (empty && !other.length) return null;
-    const opened = Boolean(claims || paragraphs);
-    return disclosure(["Evidence: ", inline(titles, 200)], () => [
-      lists.map(([list, show]) => make("ul", { class: "verdicts" }, list.map(show))),
-      other.length ? tree(Object.fromEntries(other)) : null,
-    ], { open: opened });
-  });
+  const first = [];
+  const more = [];
+  for (const [numbers, detail] of play.details) {
+    const title = numbers.map((number) => plain(REPORT.measures[number].title)).join(", ");
+    const shown = evidence(detail, passage);
+    if (!shown.length) continue;
+    (detail.claims || detail.paragraphs ? first : more).push([heading(title), shown]);
+  }
+  if (more.length) first.push(disclosure("More evidence", () => more));
+  return first;
+}
+
+/** Lists of verdicts that are known by their form, and anything else as it is. */
+function evidence(detail, passage) {
+  const { claims, paragraphs, points, citations, passages, padding, ...rest } = detail;
+  const item = (label, text, one) => verdictItem(label, text, one, passage);
+  const lists = [
+    [claims, (one) => item(one.label, one.claim, one)],
+    [points, (one) => item(one.label, one.point, one)],
+    [paragraphs, (one) => item(one.label ?? one.verdict, one.text, one)],
+    [citations, (one) => item(one.label, `paragraph ${one.paragraph + 1}, source [${one.source}]`, one)],
+    [passages, (one, at) => item(one.label ?? one.form, "", { passage: one.rank ?? at + 1, ...one })],
+    [padding, (one) => item("serves no key point", one.text, one)],
+  ];
+  const known = lists.filter(([list]) => Array.isArray(list) && list.length && list.every((one) => one && typeof one === "object"));
+  const other = Object.entries(rest).filter(([, value]) => !(Array.isArray(value) && !value.length));
+  return [
+    ...known.map(([list, show]) => make("ul", { class: "verdicts" }, list.map(show))),
+    ...(other.length ? [make("div", { class: "small" }, tree(Object.fromEntries(other)))] : []),
+  ];
 }
 
 function verdictItem(label, text, one, passage) {
   const kind = GOOD.has(label) ? "is-good" : BAD.has(label) ? "is-bad" : null;
-  const from = one.passage ? passage(one.passage) : null;
-  const about = [];
-  if (one.rationale) about.push(make("div", { class: "quiet" }, inline(one.rationale, 1000)));
-  if (one.quotation) {
-    about.push(make("div", { class: "small" }, make("q", { dir: "auto" }, visible(one.quotation.slice(0, 1000))),
-      one.quotation_found === false ? make("span", { class: "differs" }, " is not in the text") : null));
-  }
-  if (from) {
-    const button = make("button", { type: "button" }, `Passage [${one.passage}]`);
-    button.addEventListener("click", () => {
-      from.open = true;
-      from.fill();
-      from.scrollIntoView({ block: "nearest" });
-      from.querySelector("summary").focus();
-    });
-    about.push(button);
-  }
-  if (typeof one.coverage === "number") about.push(make("div", { class: "small" }, `coverage ${digits(one.coverage, 2)}`));
-  if (typeof one.needed === "boolean") about.push(make("div", { class: "small" }, one.needed ? "needed" : "not needed"));
-  if (Array.isArray(one.sources)) {
-    about.push(make("ul", { class: "small" }, one.sources.map((source) => make("li", null, `[${source.source}] `, source.passage_id ? make("span", { class: "id" }, inline(source.passage_id)) : null,
-      source.coverage === null || source.coverage === undefined ? [" ", inline(source.reason || "")] : ` covers ${digits(source.coverage, 2)}`))));
-  }
-  return make("li", { class: kind }, label === undefined || label === null ? null : [make("span", { class: "label" }, inline(words(label))), " "], inline(text ?? "", 2000), about);
+  return make("li", { class: kind },
+    label === undefined || label === null ? null : [make("span", { class: "label" }, inline(words(label))), " "],
+    inline(text ?? "", 2000), " ", passageButton(one.passage, passage),
+    one.rationale ? make("div", { class: "quiet" }, inline(one.rationale, 1000)) : null,
+    one.quotation ? make("div", { class: "small" }, make("q", { dir: "auto" }, visible(one.quotation.slice(0, 1000))),
+      one.quotation_found === false ? make("span", { class: "differs" }, " is not in the text") : null) : null,
+    typeof one.coverage === "number" ? make("div", { class: "small" }, `coverage ${digits(one.coverage, 2)}`) : null,
+    typeof one.needed === "boolean" ? make("div", { class: "small" }, one.needed ? "needed" : "not needed") : null,
+    Array.isArray(one.sources) ? make("ul", { class: "small" }, one.sources.map(sourceItem)) : null);
+}
+
+/** A button that opens the passage of that rank. */
+function passageButton(rank, passage) {
+  const node = rank ? passage(rank) : null;
+  if (!node) return null;
+  const button = make("button", { type: "button" }, `Passage [${rank}]`);
+  button.addEventListener("click", () => {
+    node.open = true;
+    node.fill();
+    node.scrollIntoView({ block: "nearest" });
+    node.querySelector("summary").focus();
+  });
+  return button;
+}
+
+function sourceItem(source) {
+  const covers = typeof source.coverage === "number" ? `covers ${digits(source.coverage, 2)}` : inline(source.reason || "");
+  return make("li", null, `[${source.source}] `, source.passage_id ? [make("span", { class: "id" }, inline(source.passage_id)), " "] : null, covers);
 }
 
 function spending(play) {

@@ -4,11 +4,8 @@ const BATCH = 100; // rows put into the page at once
 const control = (id) => document.getElementById(id);
 const GRAVE = new Set(["error", "low", "silent", "contradiction", "behaviour", "unresolved"]);
 
-/** Outcomes that tell one case from another. */
-const TELLING = new Set(Object.keys(REPORT.outcomes).filter((outcome) =>
-  outcome !== "fine" && REPORT.cases.some((item) => !item.outcomes.includes(outcome))));
-
-const rows = REPORT.cases.map((item, number) => ({ item, number, node: null, text: null, scores: null }));
+let rows = [];
+let telling = new Set(); // outcomes that tell one case from another
 
 function options(id, entries) {
   control(id).append(...entries.map(([value, text]) => make("option", { value }, text)));
@@ -33,12 +30,12 @@ function textOf(row) {
     const { item } = row;
     const told = new Set();
     for (const play of item.plays) {
-      if (play.answer !== undefined) told.add(play.answer);
+      told.add(play.answer || "");
       for (const [, , , why] of play.scores) told.add(why);
-      for (const [, number] of play.conversation || []) told.add(number);
+      for (const [, content] of play.conversation || []) told.add(content);
       for (const turn of play.earlier || []) told.add(turn.question);
     }
-    row.text = folded([item.id, item.type, JSON.stringify(item.gold), item.gold.question, item.gold.answer || "", ...[...told].map(TEXT)].join("\n"));
+    row.text = folded([item.id, item.type, JSON.stringify(item.gold), item.gold.question, item.gold.answer || "", ...told].join("\n"));
   }
   return row.text;
 }
@@ -60,7 +57,7 @@ function scoresOf(row, measure) {
 function rowNode(row) {
   if (row.node) return row.node;
   const { item } = row;
-  const badges = item.outcomes.filter((outcome) => TELLING.has(outcome))
+  const badges = item.outcomes.filter((outcome) => telling.has(outcome))
     .map((outcome) => make("span", { class: GRAVE.has(outcome) ? "badge bad" : "badge" }, REPORT.outcomes[outcome]));
   const summary = [
     make("span", { class: "case-head" }, make("span", { class: "id" }, inline(item.id)), words(item.type), badges, make("span", { class: "score" })),
@@ -102,29 +99,28 @@ function chosen() {
   return [found.map((row) => [key(row), row]).sort((a, b) => (a[0] === b[0] ? a[1].number - b[1].number : a[0] - b[0])).map(([, row]) => row), by];
 }
 
-let pending = 0;
+let waiting = []; // rows that pass the filters and are not yet in the page
+let scored = null; // number of the measure whose scores the rows show
+let turn = 0;
 
 /** Show what passes the filters; what is beyond the first rows comes when there is time. */
 function update() {
   const [found, measure] = chosen();
   const all = rows.length.toLocaleString("en");
-  const shown = found.length.toLocaleString("en");
   const about = measure === null ? "" : `; scores: ${plain(REPORT.measures[measure].title)}`;
-  control("found").replaceChildren(`${shown} of ${all} cases${about}`);
-  const list = control("list");
-  list.replaceChildren();
-  const turn = ++pending;
-  let at = 0;
-  const more = () => {
-    if (turn !== pending) return;
-    for (const row of found.slice(at, at + BATCH)) {
-      list.append(rowNode(row));
-      showScore(row, measure);
-    }
-    at += BATCH;
-    if (at < found.length) setTimeout(more);
-  };
-  more();
+  control("found").replaceChildren(`${found.length.toLocaleString("en")} of ${all} cases${about}`);
+  control("list").replaceChildren();
+  [waiting, scored, turn] = [found, measure, turn + 1];
+  showSome(turn, BATCH);
+}
+
+function showSome(own, number) {
+  if (own !== turn) return;
+  for (const row of waiting.splice(0, number)) {
+    control("list").append(rowNode(row));
+    showScore(row, scored);
+  }
+  if (waiting.length) setTimeout(() => showSome(own, BATCH));
 }
 
 /** Open the case that the address names, whatever the filters hide. */
@@ -133,20 +129,34 @@ function follow() {
   if (!match || !rows[match[1]]) return;
   const row = rows[match[1]];
   if (!chosen()[0].includes(row)) {
-    control("filters").reset();
+    for (const id of ["search", "type", "outcome", "measure", "order"]) control(id).value = id === "order" ? "file" : "";
     update();
   }
-  const node = rowNode(row);
-  if (!node.isConnected) {
-    control("list").append(node);
-  }
-  node.open = true;
-  node.fill();
-  node.scrollIntoView();
-  node.querySelector("summary").focus();
+  showSome(turn, Infinity);
+  row.node.open = true;
+  row.node.fill();
+  row.node.querySelector("summary").focus({ preventScroll: true });
+  row.node.scrollIntoView();
+  // Rows above it get their true height only when they are drawn.
+  requestAnimationFrame(() => row.node.scrollIntoView());
 }
 
-function start() {
+/** The report's data, as the page holds them. */
+async function unpacked() {
+  const bytes = Uint8Array.from(atob(control("data").textContent), (char) => char.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+async function start() {
+  if (typeof DecompressionStream === "undefined") {
+    control("found").textContent = "This browser is too old to show charts and cases (it lacks DecompressionStream, 2023).";
+    return;
+  }
+  REPORT = await unpacked();
+  rows = REPORT.cases.map((item, number) => ({ item, number, node: null, text: null, scores: null }));
+  telling = new Set(Object.keys(REPORT.outcomes).filter((outcome) =>
+    outcome !== "fine" && REPORT.cases.some((item) => !item.outcomes.includes(outcome))));
   fillControls();
   update();
   let timer = 0;
@@ -159,8 +169,8 @@ function start() {
   control("search").addEventListener("input", later);
   for (const id of ["type", "outcome", "measure", "order"]) control(id).addEventListener("change", update);
   addEventListener("hashchange", follow);
-  follow();
   draw();
+  follow();
   let size = 0;
   addEventListener("resize", () => {
     clearTimeout(size);

@@ -1,6 +1,6 @@
 // Charts, drawn by Observable Plot out of the figures of the tables; the tables say the same.
 
-const REPORT = JSON.parse(document.getElementById("data").textContent);
+let REPORT = null; // the data that the page holds, once they are unpacked
 
 /** Measures that can share an axis: the same range and unit. */
 function byScale(measures) {
@@ -18,6 +18,8 @@ function shortened(title, length = 26) {
 
 function figureOf(title, key, label, options) {
   const svg = Plot.plot(options);
+  // An image with a label of its own: no label within it is read, nor allowed on a group.
+  svg.querySelectorAll("g[aria-label]").forEach((group) => group.removeAttribute("aria-label"));
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", label);
   return make("figure", null, make("figcaption", null, title, " ", make("span", { class: "key" }, key)), svg);
@@ -45,7 +47,8 @@ function forest(width) {
     const text = (row) => `${row.measure}, ${plain(row.who)}: ${digits(row.value, row.digits)} [${digits(row.low, row.digits)}, ${digits(row.high, row.digits)}]`;
     const common = {
       width,
-      marginLeft: 150,
+      marginLeft: 160,
+      marginRight: 24,
       height: 48 + 24 * group.length,
       style: { fontSize: "11px" },
     };
@@ -112,6 +115,7 @@ function ladder(width) {
         width,
         height: 40 + 20 * REPORT.steps.length,
         marginLeft: 100,
+        marginRight: 24,
         marginTop: 4,
         style: { fontSize: "11px" },
         x: { domain: domainOf(measure.range, rows.map((row) => row.high)), grid: true, label: null, nice: true, ticks: 4 },

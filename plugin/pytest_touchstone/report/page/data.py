@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_touchstone.report.figures import decimals, steps
 from pytest_touchstone.report.model import CaseEntry, MeasureEntry, PassageEntry, Report, Result
-from pytest_touchstone.report.page.markup import Html
 from pytest_touchstone.report.verdict import standing
 from pytest_touchstone.score import NOT_APPLICABLE
 
@@ -33,33 +35,20 @@ _SEEN_ANYWAY = ({"ranks", "found_as", "returned"}, {"expected", "found"}, {"if_n
 """Keys of details that only say what the page shows of passages and filters anyway."""
 
 
-class _Once:
-    """Values by number, each once.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LEVEL = 6
 
-    A text stands in a report as often as systems gave it; in the page it stands once.
-    """
-
-    def __init__(self) -> None:
-        self._numbers: dict[Any, int] = {}
-
-    def number(self, value: Any) -> int:
-        """The number of a value, from 0."""
-        return self._numbers.setdefault(value, len(self._numbers))
-
-    @property
-    def values(self) -> list[Any]:
-        """The values in the order of their numbers."""
-        return list(self._numbers)
+_Numbers = dict[tuple[str, str], int]
+"""Id and digest of a passage to its number in the page."""
 
 
 def page_data(report: Report) -> dict[str, Any]:
     """Cases and figures as JSON data.
 
-    ``cases`` has an entry a gold question with one play for each system, mode and repeat. There,
-    answers and explanations are numbers of ``texts``; passages are pairs of a number of
-    ``passages`` and a score.
+    ``cases`` has an entry a gold question with one play for each system, mode and repeat, whose
+    passages are pairs of a number of ``passages`` and a score.
     """
-    texts, passages = _Once(), _Once()
+    passages: _Numbers = {}
     measures = [entry["measure"] for entry in report["measures"]]
     systems = list(
         dict.fromkeys([*reversed(steps(report)), *(c["system"] for c in report["cases"])])
@@ -74,7 +63,7 @@ def page_data(report: Report) -> dict[str, Any]:
             "type": entries[0]["gold"]["type"],
             "gold": {k: v for k, v in entries[0]["gold"].items() if k not in ("id", "type")},
             "outcomes": outcomes[name],
-            "plays": [_play(entry, systems, measures, texts, passages) for entry in entries],
+            "plays": [_play(entry, systems, measures, passages) for entry in entries],
         }
         for name, entries in plays.items()
     ]
@@ -88,24 +77,22 @@ def page_data(report: Report) -> dict[str, Any]:
         "outcomes": OUTCOMES,
         "measures": [_measure(entry, report) for entry in report["measures"]],
         "cases": cases,
-        "texts": texts.values,
         "passages": [
             [name, report["passages"][digest]["text"], report["passages"][digest]["metadata"]]
-            for name, digest in passages.values
+            for name, digest in passages
         ],
     }
 
 
-def embedded(data: Mapping[str, Any]) -> Html:
-    """JSON that can stand within a script element, whatever it holds.
+def packed(data: Mapping[str, Any]) -> str:
+    """JSON data as the page's scripts unpack it: deflated (RFC 1950) and in base64.
 
-    ``<``, ``>`` and ``&`` are escaped as JSON has it, so that no end tag and no comment is seen in
-    it, and the two line separators with them.
+    Judged cases say much alike, so that this is a quarter of the size; and there is nothing in it
+    that a browser could take for markup.
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for mark in "<>&\u2028\u2029":
-        text = text.replace(mark, f"\\u{ord(mark):04x}")
-    return Html(text.encode("utf-8", "replace").decode("utf-8"))
+    whole = _SURROGATE.sub("\ufffd", text).encode()
+    return base64.b64encode(zlib.compress(whole, _LEVEL)).decode()
 
 
 def case_numbers(report: Report) -> dict[str, int]:
@@ -181,7 +168,7 @@ def _measure(entry: MeasureEntry, report: Report) -> dict[str, Any]:
 
 
 def _play(
-    entry: CaseEntry, systems: list[str], measures: list[str], texts: _Once, passages: _Once
+    entry: CaseEntry, systems: list[str], measures: list[str], passages: _Numbers
 ) -> dict[str, Any]:
     play: dict[str, Any] = {
         "system": systems.index(entry["system"]),
@@ -192,32 +179,34 @@ def _play(
                 measures.index(name),
                 value,
                 entry["reasons"].get(name),
-                texts.number(entry["why"].get(name, "")),
+                entry["why"].get(name, ""),
             ]
             for name, value in entry["scores"].items()
         ],
         "details": _details(entry, measures),
-        **_turn(entry, texts, passages),
+        **_turn(entry, passages),
     }
+    # A conversation played live is its earlier turns.
+    if entry["mode"] == "recorded" or not entry["earlier_turns"]:
+        play["conversation"] = [
+            [message["role"], message["content"]] for message in entry["conversation"]
+        ]
     if entry["earlier_turns"]:
         play["earlier"] = [
-            {"question": texts.number(turn["question"]), **_turn(turn, texts, passages)}
+            {"question": turn["question"], **_turn(turn, passages)}
             for turn in entry["earlier_turns"]
-        ]
-    else:
-        play["conversation"] = [
-            [message["role"], texts.number(message["content"])] for message in entry["conversation"]
         ]
     return play
 
 
-def _turn(turn: Mapping[str, Any], texts: _Once, passages: _Once) -> dict[str, Any]:
+def _turn(turn: Mapping[str, Any], passages: _Numbers) -> dict[str, Any]:
     found: list[float | None] = []
     entries: Sequence[PassageEntry] = turn["passages"]
     for passage in entries:
-        found += [passages.number((passage["id"], passage["digest"])), passage["score"]]
+        named = (passage["id"], passage["digest"])
+        found += [passages.setdefault(named, len(passages)), passage["score"]]
     told = {
-        "answer": None if turn["answer"] is None else texts.number(turn["answer"]),
+        "answer": turn["answer"],
         "passages": found,
         "filters": turn["filters"],
         "behavior": turn["behavior"],

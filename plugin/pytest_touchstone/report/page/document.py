@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pytest_touchstone.report.figures import compared
 from pytest_touchstone.report.model import Report
-from pytest_touchstone.report.page.data import case_numbers, embedded, page_data
+from pytest_touchstone.report.page.data import case_numbers, packed, page_data
 from pytest_touchstone.report.page.expenses import costs, origins
 from pytest_touchstone.report.page.judging import judging
 from pytest_touchstone.report.page.markup import Html, tag
@@ -59,7 +59,7 @@ def page_html(report: Report, assets: Assets) -> str:
     """A report as a page: one HTML file that works offline.
 
     All text of the report is untrusted. What stands in the page is escaped, what the scripts show
-    is JSON data that they put into text nodes, and the page's own content security policy lets no
+    is packed JSON that they put into text nodes, and the page's own content security policy lets no
     other script or style run and nothing be fetched.
     """
     numbers = case_numbers(report)
@@ -84,7 +84,7 @@ def page_html(report: Report, assets: Assets) -> str:
         _contents(there),
         tag("main", main),
         tag("footer", f"pytest-touchstone {report['snapshot']['plugin_version']}"),
-        tag("script", embedded(page_data(report)), type="application/json", id="data"),
+        tag("script", Html(packed(page_data(report))), type="application/octet-stream", id="data"),
         [tag("script", Html(script)) for script in assets.scripts],
     )
     return f"<!doctype html>\n{tag('html', _head(report, assets), body, lang='en')}\n"

@@ -52,7 +52,7 @@ def table(
     """
     head = tag("thead", tag("tr", [tag("th", cell, scope="col") for cell in header]))
     inner = tag("table", tag("caption", caption), head, bodies, class_=class_)
-    return tag("div", inner, class_="scroll", tabindex=0, role="region", aria_label=caption)
+    return tag("div", inner, class_="scroll", tabindex=0, role="group", aria_label=caption)
 
 
 def row(name: Node, cells: Sequence[Node], *, class_: str | None = None) -> Html:

@@ -125,10 +125,10 @@ def _confusion(entry: AgreementEntry, title: str) -> Html | None:
     if found is None:
         return None
     rows = [
-        row(f"judge: {value}", [whole(number) for number in counts])
+        row(value, [whole(number) for number in counts])
         for value, counts in zip(found["values"], found["counts"], strict=True)
     ]
-    header = ["", *(f"people: {value}" for value in found["values"])]
+    header = ["Judge", *(f"people: {value}" for value in found["values"])]
     caption = f"{title}: values of judge (rows) and people (columns)"
     return tag(
         "details",

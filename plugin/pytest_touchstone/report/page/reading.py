@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from pytest_touchstone.report.model import CaseEntry, Place, Report
+from pytest_touchstone.report.model import (
+    CaseEntry,
+    FlakyFinding,
+    LowFinding,
+    Place,
+    Report,
+    UncoveredFinding,
+)
 from pytest_touchstone.report.page.data import CONTRADICTIONS, contradicting
 from pytest_touchstone.report.page.figure import figure, row, section, table, whole
 from pytest_touchstone.report.page.markup import Html, Node, tag, untrusted
@@ -23,92 +30,49 @@ def reading_lists(report: Report, numbers: Mapping[str, int]) -> Html | None:
     findings = report["findings"]
     under_test = report["snapshot"]["roles"]["system"]
 
-    def told(place: Place, *about: Node) -> Html:
-        system = place["system"]
-        other = None if system == under_test else [" (", untrusted(system), ")"]
-        return tag("li", case_link(place["case"], numbers), other, " ", about)
+    def told(title: str, entries: Iterable[P], about: Callable[[P], Node]) -> Node:
+        own, others = [], []
+        for entry in entries:
+            link = case_link(entry["case"], numbers)
+            if entry["system"] == under_test:
+                own.append(tag("li", link, " ", about(entry)))
+            else:
+                beside = [" (", untrusted(entry["system"]), ") "]
+                others.append(tag("li", link, beside, about(entry)))
+        return _list(title, own, others)
 
-    lists: list[tuple[str, list[Html]]] = [
-        (
-            "System errors",
-            [
-                told(e, tag("b", untrusted(e["kind"])), " ", untrusted(e["message"]))
-                for e in _own_first(findings["system_errors"], under_test)
-            ],
-        ),
-        ("Contradictions", [_contradiction(case, numbers) for case in contradicting(report)]),
-        (
-            "Silent failures",
-            [
-                told(e, untrusted(e["why"]))
-                for e in _own_first(findings["silent_failures"], under_test)
-            ],
-        ),
-        (
-            "Behaviour that is not what the system claims",
-            [
-                told(e, untrusted(e["why"]))
-                for e in _own_first(findings["contradicted"], under_test)
-            ],
-        ),
-        (
-            "Supported, says the judge, but hardly covered by what is cited",
-            [
-                told(
-                    e, figure(e["coverage"], 2), " ", untrusted(e["text"]), " ", _scale(e["scale"])
-                )
-                for e in findings["uncovered"]
-            ],
-        ),
-        (
-            "Citations of passages that are not there",
-            [
-                told(e, f"[{', '.join(map(str, e['numbers']))}] ", untrusted(e["text"]))
-                for e in findings["unresolved"]
-            ],
-        ),
-        (
-            "Quotations of the judge that do not stand in the text",
-            [
-                told(e, untrusted(e["measure"]), ": ", tag("q", e["quotation"], dir="auto"))
-                for e in findings["unfound_quotations"]
-            ],
-        ),
-        (
-            "Scores beyond a floor",
-            [
-                told(
-                    e,
-                    untrusted(e["measure"]),
-                    " ",
-                    figure(e["value"], 2),
-                    " (floor ",
-                    figure(e["floor"], 2),
-                    "): ",
-                    untrusted(e["why"]),
-                )
-                for e in findings["low"]
-            ],
-        ),
-        (
-            "Flaky: repeats disagree",
-            [
-                tag(
-                    "li",
-                    case_link(e["case"], numbers),
-                    " ",
-                    untrusted(e["measure"]),
-                    ": ",
-                    [[figure(value, 2), " "] for value in e["values"]],
-                )
-                for e in findings["flaky"]
-            ],
-        ),
-    ]
     return section(
         "reading",
         "To read",
-        [_list(title, items) for title, items in lists if items],
+        told(
+            "System errors",
+            findings["system_errors"],
+            lambda e: [tag("b", untrusted(e["kind"])), " ", untrusted(e["message"])],
+        ),
+        told("Contradictions", contradicting(report), _contradiction),
+        told("Silent failures", findings["silent_failures"], lambda e: untrusted(e["why"])),
+        told(
+            "Behaviour that is not what the system claims",
+            findings["contradicted"],
+            lambda e: untrusted(e["why"]),
+        ),
+        told(
+            "Supported, says the judge, but hardly covered by what is cited",
+            findings["uncovered"],
+            _uncovered,
+        ),
+        told(
+            "Citations of passages that are not there",
+            findings["unresolved"],
+            lambda e: [f"[{', '.join(map(str, e['numbers']))}] ", untrusted(e["text"])],
+        ),
+        told(
+            "Quotations of the judge that do not stand in the text",
+            findings["unfound_quotations"],
+            lambda e: [untrusted(e["measure"]), ": ", tag("q", e["quotation"], dir="auto")],
+        ),
+        told("Scores beyond a floor", findings["low"], _low),
+        _flaky(findings["flaky"], numbers),
         _repeats(report),
         _faults(report),
     )
@@ -121,32 +85,54 @@ def case_link(case: str, numbers: Mapping[str, int]) -> Html:
     return name if number is None else tag("a", name, href=f"#case-{number}")
 
 
-def _own_first(entries: Iterable[P], under_test: str) -> list[P]:
-    return sorted(entries, key=lambda entry: entry["system"] != under_test)
-
-
-def _list(title: str, items: Sequence[Html]) -> list[Node]:
-    rest = items[_SHOWN:]
-    more = tag(
-        "details",
-        tag("summary", f"{len(rest)} more"),
-        tag("ul", rest, class_="reading"),
-    )
+def _list(title: str, own: Sequence[Html], others: Sequence[Html] = ()) -> Node:
+    """A list with its heading: some of it at once, the rest and that of other systems beneath."""
+    if not own and not others:
+        return None
+    rest = own[_SHOWN:]
     return [
-        tag("h3", title, " ", tag("span", whole(len(items)), class_="number")),
-        tag("ul", items[:_SHOWN], class_="reading"),
-        more if rest else None,
+        tag("h3", title, " ", tag("span", whole(len(own)), class_="number")),
+        tag("ul", own[:_SHOWN], class_="reading") if own else None,
+        _beneath(f"{len(rest)} more", rest),
+        _beneath(f"{len(others)} of other systems", others),
     ]
 
 
-def _contradiction(case: CaseEntry, numbers: Mapping[str, int]) -> Html:
+def _beneath(summary: str, items: Sequence[Html]) -> Html | None:
+    if not items:
+        return None
+    return tag("details", tag("summary", summary), tag("ul", items, class_="reading"))
+
+
+def _contradiction(case: CaseEntry) -> Node:
     value = case["scores"][CONTRADICTIONS]
-    why = case["why"].get(CONTRADICTIONS, "")
-    return tag("li", case_link(case["case"], numbers), " ", figure(value, 2), " ", untrusted(why))
+    return [figure(value, 2), " ", untrusted(case["why"].get(CONTRADICTIONS, ""))]
 
 
-def _scale(scale: str) -> Html | None:
-    return tag("span", "(proxy)", class_="quiet") if scale == "proxy" else None
+def _uncovered(entry: UncoveredFinding) -> Node:
+    proxy = tag("span", " (proxy)", class_="quiet") if entry["scale"] == "proxy" else None
+    return [figure(entry["coverage"], 2), " ", untrusted(entry["text"]), proxy]
+
+
+def _low(entry: LowFinding) -> Node:
+    value, floor = figure(entry["value"], 2), figure(entry["floor"], 2)
+    about = untrusted(entry["why"])
+    return [untrusted(entry["measure"]), " ", value, " (floor ", floor, "): ", about]
+
+
+def _flaky(entries: Sequence[FlakyFinding], numbers: Mapping[str, int]) -> Node:
+    items = [
+        tag(
+            "li",
+            case_link(entry["case"], numbers),
+            " ",
+            untrusted(entry["measure"]),
+            ": ",
+            [[figure(value, 2), " "] for value in entry["values"]],
+        )
+        for entry in entries
+    ]
+    return _list("Flaky: repeats disagree", items)
 
 
 def _repeats(report: Report) -> Node:

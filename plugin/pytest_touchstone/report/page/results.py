@@ -153,7 +153,7 @@ def _unscored(result: Result | None) -> Node:
 def _methods(report: Report) -> Html:
     rows = []
     for entry in report["measures"]:
-        system, delta, digits = entry["system"], entry["delta"], decimals(entry)
+        system, delta = entry["system"], entry["delta"]
         low, high = entry["range"]
         spread = f"{_end(low)} to {_end(high)}"
         better = "higher" if entry["higher_is_better"] else "lower"
@@ -166,7 +166,6 @@ def _methods(report: Report) -> Html:
             system and _counts(system["unscored"]),
             delta and delta["ci_method"],
             delta and [figure(delta["p_value"], 4), " / ", figure(delta["p_adjusted"], 4)],
-            delta and figure(delta["detectable"], digits),
         ]
         rows.append(row(untrusted(entry["title"]), cells))
     header = [
@@ -179,7 +178,6 @@ def _methods(report: Report) -> Html:
         "Without value",
         "Interval of Δ by",
         "p / adjusted",
-        "Detects",
     ]
     return _more(
         "How these figures were made",

@@ -60,7 +60,7 @@ function block(text, { marks = [], name = "text" } = {}) {
   const button = make("button", { type: "button" }, `Show all ${text.length.toLocaleString("en")} characters`);
   const holder = make("div", null, node, make("p", null, button));
   button.addEventListener("click", () => {
-    const box = make("div", { class: "box", tabindex: 0, role: "region", "aria-label": `Whole ${name}` });
+    const box = make("div", { class: "box", tabindex: 0, role: "group", "aria-label": `Whole ${name}` });
     for (let at = 0; at < text.length; ) {
       const to = end(text, at + CHUNK);
       box.append(make("div", { class: "text chunk", dir: "auto" }, marked(text, at, to, marks)));
@@ -116,6 +116,7 @@ function tree(value, depth = 0) {
   if (value === null || typeof value !== "object") return inline(value === null ? "none" : value, 2000);
   const entries = Object.entries(value);
   if (!entries.length) return make("span", { class: "nothing" }, "none");
+  if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return inline(value.join(", "), 2000);
   if (depth > 8) return inline(JSON.stringify(value), 2000);
   return make("dl", { class: "pairs" }, entries.map(([key, item]) => [
     make("dt", null, inline(Array.isArray(value) ? Number(key) + 1 : key)),

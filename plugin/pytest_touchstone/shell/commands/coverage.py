@@ -7,16 +7,20 @@ import asyncio
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from pytest_touchstone.corpus.embedder import CachedEmbedder, open_embedder
+from pytest_touchstone.corpus.vectors import VectorCache
 from pytest_touchstone.covering import Tally, cover_store
 from pytest_touchstone.paragraphs import CITATION
 from pytest_touchstone.scorer.client import open_scorer
-from pytest_touchstone.scorer.protocol import SwitchedOff
-from pytest_touchstone.settings import ScorerSettings
+from pytest_touchstone.scorer.embedded import EmbeddedScorer
+from pytest_touchstone.scorer.protocol import Scorer, SwitchedOff
+from pytest_touchstone.settings import EMBEDDED, ScorerSettings, Settings
 from pytest_touchstone.settings_file import SettingsError, load_settings
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.store.engine import Store
@@ -46,8 +50,7 @@ def add(commands: Any) -> None:
 def _coverage(options: argparse.Namespace) -> int:
     """Print what was scored; 1 where the scorer cannot be used."""
     try:
-        scorer, url, pattern = _configured(options)
-        tally = asyncio.run(_covered(url, scorer, pattern, options))
+        tally = asyncio.run(_covered(_configured(options), options))
     except _ScorerOff as error:
         sys.stderr.write(f"touchstone: {error}\n")
         return int(pytest.ExitCode.TESTS_FAILED)
@@ -58,8 +61,17 @@ def _coverage(options: argparse.Namespace) -> int:
     return int(pytest.ExitCode.OK)
 
 
-def _configured(options: argparse.Namespace) -> tuple[ScorerSettings, str, str]:
-    """Scorer, store and pattern of a marker: of the settings, or without a file of the variable.
+class _Configured(NamedTuple):
+    """Scorer, store and pattern of a marker; the settings, where there is a file."""
+
+    scorer: ScorerSettings
+    store: str
+    pattern: str
+    settings: Settings | None
+
+
+def _configured(options: argparse.Namespace) -> _Configured:
+    """What the settings say, or without a file the variables.
 
     :raises SettingsError: where one is missing or faulty.
     """
@@ -68,7 +80,8 @@ def _configured(options: argparse.Namespace) -> tuple[ScorerSettings, str, str]:
         settings = load_settings(file)
         if settings.scorer is None:
             raise SettingsError([_NO_SCORER])
-        return settings.scorer, options.store or settings.store_url, settings.citation_pattern
+        store = options.store or settings.store_url
+        return _Configured(settings.scorer, store, settings.citation_pattern, settings)
     endpoint = os.environ.get("SCORER_ENDPOINT")
     if not endpoint:
         raise SettingsError([_NO_SCORER])
@@ -77,28 +90,36 @@ def _configured(options: argparse.Namespace) -> tuple[ScorerSettings, str, str]:
     named = {"model": os.environ.get("SCORER_MODEL"), "api_key": os.environ.get("SCORER_API_KEY")}
     given = {name: value for name, value in named.items() if value}
     try:
-        return ScorerSettings.model_validate({"url": endpoint, **given}), options.store, CITATION
+        scorer = ScorerSettings.model_validate({"url": endpoint, **given})
     except ValueError:
         fault = (
             "environment variable SCORER_ENDPOINT: is a URL that starts with http:// or https://"
         )
         raise SettingsError([fault]) from None
+    return _Configured(scorer, options.store, CITATION, None)
 
 
-async def _covered(
-    url: str, settings: ScorerSettings, pattern: str, options: argparse.Namespace
-) -> Tally:
-    store = await asyncio.to_thread(Store, url, create=False)
-    try:
-        scorer = await open_scorer(settings)
-        if isinstance(scorer, SwitchedOff):
-            raise _ScorerOff(scorer.message)
-        try:
-            return await cover_store(store, scorer, options.run, every=options.all, pattern=pattern)
-        finally:
-            await scorer.aclose()
-    finally:
-        await asyncio.to_thread(store.close)
+async def _covered(configured: _Configured, options: argparse.Namespace) -> Tally:
+    async with AsyncExitStack() as opened:
+        store = await asyncio.to_thread(Store, configured.store, create=False)
+        opened.push_async_callback(asyncio.to_thread, store.close)
+        scorer = await _opened(configured, opened)
+        return await cover_store(
+            store, scorer, options.run, every=options.all, pattern=configured.pattern
+        )
+
+
+async def _opened(configured: _Configured, opened: AsyncExitStack) -> Scorer:
+    if configured.settings and configured.scorer.model == EMBEDDED:
+        cache = VectorCache(configured.settings.reports / "vectors.sqlite")
+        opened.callback(cache.close)
+        embedder = CachedEmbedder(open_embedder(configured.settings.embedder), cache)
+        return EmbeddedScorer(embedder.passages, embedder.identity, asyncio.to_thread)
+    scorer = await open_scorer(configured.scorer)
+    if isinstance(scorer, SwitchedOff):
+        raise _ScorerOff(scorer.message)
+    opened.push_async_callback(scorer.aclose)
+    return scorer
 
 
 def lines(tally: Tally) -> Iterator[str]:

@@ -1,0 +1,83 @@
+"""Several sessions of one run: shells that share it, or one that resumes what was cut short."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from pytest_touchstone.store import tables
+from pytest_touchstone.store.engine import Store, StoreError
+from pytest_touchstone.store.statements import insert_all_new, insert_new
+from pytest_touchstone.unusable import Unusable
+
+LATEST = "latest"
+_IDENTITY, _SESSION = "identity", "session"
+_SHOWN = 12
+
+
+class RunNotFound(Unusable):
+    """No run, or more than one, is meant by a name."""
+
+
+def find_run(store: Store, name: str) -> tuple[str, str]:
+    """Id and start of the run that is meant: by its id, the beginning of it, or `latest`.
+
+    :raises RunNotFound: where it is none or more than one.
+    """
+    runs = tables.runs.c
+    meant = sa.true() if name == LATEST else runs.id.startswith(name, autoescape=True)
+    query = sa.select(runs.id, runs.started_at).where(meant).order_by(runs.started_at.desc())
+    found = store.read(lambda connection: [tuple(row) for row in connection.execute(query)])
+    exact = [one for one in found if one[0] == name]
+    if name == LATEST or exact:
+        found = exact or found[:1]
+    if not found:
+        raise RunNotFound(
+            "the store holds no run" if name == LATEST else f"the store holds no run {name!r}"
+        )
+    if len(found) > 1:
+        ids = ", ".join(one[0][:_SHOWN] for one in found[:3])
+        raise RunNotFound(f"{len(found)} runs begin with {name!r}: {ids}; write more of the id")
+    return str(found[0][0]), str(found[0][1])
+
+
+def agree(connection: Connection, run_id: str, identity: Mapping[str, str]) -> None:
+    """Say what the run is, or see that it is still that.
+
+    :raises StoreError: naming what is not what it was when the run began.
+    """
+    if not identity:
+        return
+    notes = tables.notes.c
+    rows = [
+        {"run_id": run_id, "kind": _IDENTITY, "key": key, "value": json.dumps(value)}
+        for key, value in identity.items()
+    ]
+    query = sa.select(notes.key, notes.value).where(notes.run_id == run_id, notes.kind == _IDENTITY)
+    known = {row.key: json.loads(row.value) for row in connection.execute(query)}
+    if not known:
+        insert_all_new(connection, tables.notes, rows)
+        return
+    names = dict.fromkeys([*identity, *known])
+    if other := [name for name in names if identity.get(name) != known.get(name)]:
+        raise StoreError(
+            f"run {run_id[:_SHOWN]}: cannot be gone on with: not what it began with:"
+            f" {', '.join(other)}. Set that back, or start a new run"
+        )
+
+
+def open_session(connection: Connection, run_id: str, session: str, moment: str) -> None:
+    """The first process of a later session undoes what ended the one before."""
+    row = {"run_id": run_id, "kind": _SESSION, "key": session, "value": json.dumps(moment)}
+    insert = insert_new(connection.dialect.name, tables.notes).returning(tables.notes.c.key)
+    if connection.execute(insert, row).first() is None:
+        return
+    runs, spending = tables.runs, tables.spending
+    connection.execute(sa.update(runs).where(runs.c.id == run_id).values(stop=0, finished_at=None))
+    # What a killed process had reserved was not spent, or not known to be.
+    connection.execute(
+        sa.update(spending).where(spending.c.run_id == run_id).values(reserved=0.0, refused=0)
+    )
