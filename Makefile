@@ -32,6 +32,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/rouge.py
 	$(BIN)/python benchmarks/calibration.py
 	$(BIN)/python benchmarks/scorer.py
+	$(BIN)/python benchmarks/estimates.py
+	$(BIN)/python benchmarks/offline_judge.py
+	$(BIN)/python benchmarks/flight.py
 
 $(VENV)/.demo: requirements/demo.lock pyproject.toml | $(VENV)/.python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/demo.lock

@@ -1,8 +1,10 @@
 """A server in a process of its own: a system at ``/ask``, a judge at ``/v1/chat/completions``.
 
-Every reply takes the same time and no work.  ``GET /times`` tells when the first request came and
-the last reply went, how many there were, and the most that were in flight; ``POST /reset`` starts
-afresh.  ``python endpoint.py LATENCY`` prints its port.
+Every reply takes the same time and no work.  ``GET /times`` tells how long it took from the first
+request to the last reply, and from when each process that names itself in a header had come; how
+many calls there were, and the most that were in flight; ``POST /reset`` starts afresh.  ``GET
+/bodies`` gives one request of each form that the judge was sent.  ``python endpoint.py LATENCY``
+prints its port.
 """
 
 from __future__ import annotations
@@ -64,16 +66,19 @@ class Stub:
 
     def __init__(self, latency: float) -> None:
         self._latency = latency
+        self.bodies: dict[str, Any] = {}
         self.reset()
 
     def reset(self) -> None:
         """Forget what was counted."""
         self.first = self.last = 0.0
         self.calls = self.in_flight = self.peak = 0
+        self.came: dict[str, float] = {}
 
-    async def timed(self, reply: Any) -> web.Response:
+    async def timed(self, reply: Any, process: str = "") -> web.Response:
         """The reply, after the latency."""
         now = time.perf_counter()
+        self.came.setdefault(process, now)
         self.first = self.first or now
         self.calls += 1
         self.in_flight += 1
@@ -86,17 +91,30 @@ class Stub:
     async def ask(self, request: web.Request) -> web.Response:
         """The system."""
         asked = await request.json()
-        return await self.timed(json.dumps(answer(asked["messages"][-1])))
+        reply = json.dumps(answer(asked["messages"][-1]))
+        return await self.timed(reply, request.headers.get("X-Process", ""))
 
     async def judge(self, request: web.Request) -> web.Response:
         """The judge."""
         asked = await request.json()
-        return await self.timed(json.dumps(completion(json.dumps(verdict(asked)))))
+        given = verdict(asked)
+        self.bodies.setdefault(" ".join(given), asked)
+        return await self.timed(json.dumps(completion(json.dumps(given))))
 
     async def times(self, _: web.Request) -> web.Response:
         """What was counted."""
-        counted = {"seconds": self.last - self.first, "calls": self.calls, "peak": self.peak}
+        named = [moment for process, moment in self.came.items() if process]
+        counted = {
+            "seconds": self.last - self.first,
+            "from_all_ready": self.last - max(named, default=self.first),
+            "calls": self.calls,
+            "peak": self.peak,
+        }
         return web.json_response(counted)
+
+    async def seen(self, _: web.Request) -> web.Response:
+        """The bodies of the judge's requests."""
+        return web.json_response(list(self.bodies.values()))
 
     async def restart(self, _: web.Request) -> web.Response:
         """Forget what was counted."""
@@ -111,6 +129,7 @@ async def main() -> None:
     app.router.add_post("/ask", stub.ask)
     app.router.add_post("/v1/chat/completions", stub.judge)
     app.router.add_get("/times", stub.times)
+    app.router.add_get("/bodies", stub.seen)
     app.router.add_post("/reset", stub.restart)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()

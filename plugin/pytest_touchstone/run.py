@@ -25,8 +25,15 @@ from pytest_touchstone.opening.collection import (
     open_collection,
     open_embedding,
 )
+from pytest_touchstone.opening.identity import run_identity
 from pytest_touchstone.opening.judging import expected_judging, open_judging
-from pytest_touchstone.opening.pricing import noting_prices, refusing_the_judge
+from pytest_touchstone.opening.pricing import noting_prices, open_purse, refusing_the_judge
+from pytest_touchstone.opening.reuse import (
+    Addresses,
+    StoredAnswers,
+    configurations,
+    reused_systems,
+)
 from pytest_touchstone.opening.scoring import open_scoring
 from pytest_touchstone.opening.servers import completer, open_generator
 from pytest_touchstone.redact import everywhere, masker, redactor
@@ -40,6 +47,7 @@ from pytest_touchstone.snapshot import Plan, run_config
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.rows import RunRows, read_run
 from pytest_touchstone.store.run import RunStart, RunStore, now
+from pytest_touchstone.store.sessions import RunNotFound, find_run
 from pytest_touchstone.systems.loading import Resources, load_systems
 
 Hooked = Callable[[Resources], Mapping[str, object]]
@@ -52,16 +60,33 @@ class Process:
     :param run_id: shared by all processes of the run.
     :param started_at: ISO 8601, UTC; likewise shared.
     :param workers: how many processes share the run's limits.
+    :param session: shared by the processes that were started together; a run may have several.
     """
 
     run_id: str
     started_at: str
     workers: int = 1
+    session: str = ""
 
 
-def new_process() -> Process:
-    """A run of its own."""
-    return Process(uuid.uuid4().hex, now())
+def new_process(settings: Settings, resume: str | None = None) -> Process:
+    """A run of its own, the one to join, or an earlier one to resume.
+
+    :param resume: the earlier run's id, the beginning of it, or `latest`.
+    :raises RunNotFound, StoreError: where there is no such run.
+    """
+    session = uuid.uuid4().hex
+    if resume is not None and settings.join is not None:
+        raise RunNotFound(f"resume {resume!r} or join {settings.join!r}: not both")
+    if resume is None:
+        run_id = settings.join or uuid.uuid4().hex
+        return Process(run_id, now(), settings.shards, session)
+    store = Store(settings.store_url, create=False)
+    try:
+        run_id, started_at = find_run(store, resume)
+    finally:
+        store.close()
+    return Process(run_id, started_at, settings.shards, session)
 
 
 class Run:
@@ -121,6 +146,7 @@ class Run:
         self._flight.stop()
         with suppress(StoreError):
             self._run.note("peak_in_flight", self._run.owner, self._flight.peak_in_flight)
+            self._run.farewell()
         self._opened.close()
 
 
@@ -153,23 +179,21 @@ def open_run(
             check_against(corpus, plan.gold, settings)
         chat = open_generator(settings)
         resources = Resources(corpus, completer(chat, settings, process.workers), threads.run)
-        roles = settings.roles
-        systems = load_systems(roles, settings, hooked(resources), resources)
+        systems = load_systems(settings.roles, settings, hooked(resources), resources)
         store = Store(settings.store_url)
         opened.callback(store.close)
         run = RunStore(store, process.run_id, uuid.uuid4().hex)
-        config = run_config(
-            settings,
-            plan,
-            systems,
-            embedder=embedder.identity if embedder else None,
-            corpus=None if corpus is None else corpus.describe(_chunk_ids(plan.gold)),
-            root=root,
-        )
-        works = _works(plan, roles, settings)
+        embedded = embedder.identity if embedder else None
+        described = None if corpus is None else corpus.describe(_chunk_ids(plan.gold))
+        config = run_config(settings, plan, systems, embedder=embedded, corpus=described, root=root)
+        works = planned_works(plan, settings)
         redact = redactor(os.environ, settings.secrets())
         config = everywhere(redact, config)
-        run.begin(_start(process, config), plan.cases, _plan_rows(works)).result()
+        planned = _plan_rows(works)
+        configured = configurations(systems, settings, embedded, described)
+        identity = run_identity(config, planned, configured, settings)
+        run.begin(_start(process, config, identity), plan.cases, planned).result()
+        run.look_for_unfinished()
         lanes = {name: Lane(system, workers=process.workers) for name, system in systems.items()}
         for name, lane in lanes.items():
             if lane.notice:
@@ -177,9 +201,11 @@ def open_run(
         if unknown := people.unknown({case.id for case in plan.gold.cases}):
             run.note("notice", "annotations", unknown)
         prices = noting_prices(Prices(settings.prices, settings.provider), run)
+        purse = open_purse(settings, store, run)
         bench = open_judging(
-            settings, store, run, threads, prices, embedder, corpus, process.workers
+            settings, store, run, threads, prices, embedder, corpus, process.workers, purse
         )
+        addresses = Addresses(configured)
         scoring = open_scoring(settings, store, run, threads, embedder, process.workers)
         flight = Flight(
             works,
@@ -189,11 +215,16 @@ def open_run(
                 price=refusing_the_judge(prices, settings),
                 redact=redact,
                 mask=masker(os.environ, settings.secrets()),
+                citation_pattern=settings.citation_pattern,
+                recall=StoredAnswers(store, run, threads, addresses, reused_systems(settings)),
+                address=addresses.of,
+                purse=purse,
             ),
             run,
             patience=settings.patience,
             reading=Reading(bench.judging, scoring),
             people=people.score,
+            judge_calls=0 if settings.judge is None else settings.judge.concurrency,
             canaries=bench.canaries,
             closers=(
                 *bench.closers,
@@ -206,7 +237,7 @@ def open_run(
         return Run(settings.system, settings.repeats, flight, run, opened.pop_all(), expectation)
 
 
-def _start(process: Process, config: RunConfig) -> RunStart:
+def _start(process: Process, config: RunConfig, identity: Mapping[str, str]) -> RunStart:
     return RunStart(
         id=process.run_id,
         started_at=process.started_at,
@@ -214,20 +245,27 @@ def _start(process: Process, config: RunConfig) -> RunStart:
         dataset_path=config["dataset"]["path"],
         dataset_sha256=config["dataset"]["sha256"],
         commit_sha=config["commit"],
+        identity=identity,
+        session=process.session,
     )
 
 
-def finish_run(settings: Settings, run_id: str) -> tuple[Report, list[str]] | None:
+def finish_run(
+    settings: Settings, run_id: str, *, replayed: bool = False
+) -> tuple[Report, list[str]] | None:
     """The report of a run and its notices, from the store's rows alone.
 
     ``None`` where the store does not know the run: nothing was evaluated.
+
+    :param replayed: the run ended when it did, not now.
     """
     try:
         store = Store(settings.store_url, create=False)
     except StoreError:
         return None
     try:
-        RunStore(store, run_id, "report").finish().result()
+        if not replayed:
+            RunStore(store, run_id, "report").finish().result()
         rows = read_run(store, run_id)
     finally:
         store.close()
@@ -295,7 +333,7 @@ def _chunk_ids(gold: GoldSet) -> set[str]:
     return {i for case in gold.cases for chunk in case.gold_chunks for i in chunk.ids}
 
 
-def _works(plan: Plan, systems: Sequence[str], settings: Settings) -> list[Work]:
+def planned_works(plan: Plan, settings: Settings) -> list[Work]:
     """The plan as units of work: a case, a system, one of its repeats, and one of two ways to play.
 
     Every system is asked as often as the others, so that differences stay paired.
@@ -308,7 +346,7 @@ def _works(plan: Plan, systems: Sequence[str], settings: Settings) -> list[Work]
         Work(case, system, measures, repeat, mode, judged=system not in unjudged)
         for mode in ("recorded", "live")
         for case in plan.cases
-        for system in systems
+        for system in settings.roles
         for repeat in range(settings.repeats)
         if (
             measures := tuple(

@@ -47,6 +47,12 @@ class _Paced(_Section):
     )
 
 
+def _server(url: str | None) -> str:
+    """Host, port and path of a URL, without credentials."""
+    parts = urlsplit(url or DEFAULT_SERVER)
+    return parts.netloc.rpartition("@")[2] + parts.path.rstrip("/")
+
+
 Positive = Annotated[float, Field(gt=0)]
 AtLeastOne = Annotated[int, Field(ge=1)]
 
@@ -116,6 +122,11 @@ class GeneratorSettings(_Paced):
         if self.model is not None:
             return self.model
         return DEFAULT_GENERATOR if self.url else EXTRACTIVE
+
+    @property
+    def server(self) -> str | None:
+        """Where the model is served, without credentials; ``None`` where there is none."""
+        return None if self.effective_model == EXTRACTIVE else _server(self.url)
 
 
 class JudgeSettings(_Paced):
@@ -307,6 +318,16 @@ class Settings(_Section):
     provider: str = Field("openai", description="whose price list holds the models' prices")
     resamples: Annotated[int, Field(ge=100, le=100_000)] = 1000
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    reuse_answers: Literal["baseline", "all", "none"] = Field(
+        "baseline", description="whose stored answers are used where nothing known has changed"
+    )
+    budget: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="US dollars that a run may spend on judging and on its systems"
+    )
+    join: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")] | None = Field(
+        None, description="id of a run that several shells or machines share"
+    )
+    shards: AtLeastOne = Field(1, description="how many of them share the limits")
     patience: Positive = Field(
         3600.0, description="seconds that a test waits for its score before it gives up"
     )
@@ -389,8 +410,7 @@ class Settings(_Section):
     @property
     def judge_server(self) -> str:
         """Where the judge's model is served: host, port and path, without credentials."""
-        url = urlsplit((self.judge.url if self.judge else None) or DEFAULT_SERVER)
-        return url.netloc.rpartition("@")[2] + url.path.rstrip("/")
+        return _server(self.judge.url if self.judge else None)
 
     @property
     def store_url(self) -> str:
@@ -400,10 +420,11 @@ class Settings(_Section):
     def public(self) -> dict[str, Any]:
         """The effective settings as JSON data, without secrets and without machine's paths.
 
-        Where a run reads and writes does not change its results, so `dataset`, `reports`, `store`
-        and `previous` are left out; of paths into the machine the name stays.
+        Where a run reads and writes, and who shares its work, does not change its results, so
+        `dataset`, `reports`, `store`, `previous`, `reuse_answers`, `join` and `shards` are left
+        out; of paths into the machine the name stays.
         """
-        data = self.model_dump(mode="json", exclude={"store", "reports", "dataset", "previous"})
+        data = self.model_dump(mode="json", exclude=set(_OF_THIS_RUN))
         return cast(dict[str, Any], publishable(data))
 
     def secrets(self) -> list[str]:
@@ -424,6 +445,11 @@ class Settings(_Section):
         """SHA-256 of the canonical JSON of :meth:`public`."""
         text = json.dumps(self.public(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+_OF_THIS_RUN = frozenset(
+    {"store", "reports", "dataset", "previous", "reuse_answers", "join", "shards"}
+)
 
 
 def publishable(data: Any) -> Any:

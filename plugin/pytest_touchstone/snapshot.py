@@ -12,6 +12,7 @@ from typing import Any
 from pytest_touchstone.estimate import seed_from
 from pytest_touchstone.gold import CASE_TYPES, Case, GoldSet
 from pytest_touchstone.judge.llm import ALL_PROMPTS
+from pytest_touchstone.judge.offline import AGREEMENT
 from pytest_touchstone.judge.second_opinion import CRITERIA
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.provenance import commit_of, package_versions
@@ -115,7 +116,7 @@ def _judge(settings: Settings, embedder: str | None) -> dict[str, Any]:
     if settings.judge is None:
         return {"model": None}
     if settings.judge.is_offline:
-        return {"model": settings.judge.model, "embedder": embedder}
+        return {"model": settings.judge.model, "embedder": embedder, "agreement": AGREEMENT}
     return {
         "model": settings.judge.model,
         "server": settings.judge_server,

@@ -14,7 +14,7 @@ pytest_plugins = "pytester"
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project with settings, gold questions, systems and the shipped dimension modules."""
     for name in list(os.environ):
-        if name.startswith(("TOUCHSTONE_", "OPENAI_", "QDRANT_", "PYTEST_")):
+        if name.startswith(("TOUCHSTONE_", "OPENAI_", "QDRANT_", "PYTEST_", "GITHUB_")):
             monkeypatch.delenv(name)
     return Project(pytester)
 

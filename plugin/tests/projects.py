@@ -198,6 +198,8 @@ class Project:
             "systems": {name: {"ask": f"app:{name}"} for name in ("assistant", "plain", "history")},
             "prices": {"own-model": {"input": 1, "output": 2}},
             "resamples": 100,
+            # Several runs of one project are to ask as if they were the first.
+            "reuse_answers": "none",
         }
         self.write("pytest.ini", INI)
         self.write("app.py", APP.lstrip())

@@ -44,7 +44,7 @@ def gold(number: int) -> list[Case]:
 def start(run_id: str = "run", **given: Any) -> RunStart:
     known: dict[str, Any] = {
         "started_at": "2026-11-30T12:00:00.000Z",
-        "config": {"seed": 1},
+        "config": {"seed": 1, "models": {"scorer": {}}},
         "dataset_path": "gold.jsonl",
         "dataset_sha256": "0" * 64,
         "commit_sha": None,

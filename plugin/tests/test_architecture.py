@@ -11,13 +11,14 @@ import pytest_touchstone
 
 PACKAGE = Path(pytest_touchstone.__file__).parent
 PURE = {
-    "agreement", "annotations", "calibrate", "drawing", "notebook", "rubrics", "student", "worksheet",
+    "agreement", "annotations", "calibrate", "drawing", "notebook", "rubrics", "student",
+    "worksheet",
     "citing", "estimate", "floors", "gate", "gold", "measures", "nearest", "paragraphs",
     "repeats", "report", "rouge", "score", "storable", "tokens", "trace", "unusable", "verdicts",
 }  # fmt: skip
 EFFECTS = {
-    "corpus", "covering", "dataset", "flight", "forms", "judge", "llm", "opening", "provenance",
-    "redact", "report_file", "run",
+    "bundling", "corpus", "covering", "dataset", "flight", "forms", "judge", "llm", "opening",
+    "planning", "provenance", "redact", "report_file", "run",
     "scorer", "settings", "settings_file", "shipped", "snapshot", "store", "systems",
 }  # fmt: skip
 SHELL = {"shell"}

@@ -51,7 +51,7 @@ def test_a_project_needs_no_modules_of_its_own(project: Project) -> None:
     project.configure(system="mine")
     code, text = touchstone(project)
     assert code == 0, text
-    assert "17 passed, 6 skipped" in text
+    assert "25 passed, 6 skipped" in text
     assert len(project.calls()) == 24
     assert "configfile: pytest.ini" in text
     assert [file.parent for file in project.report_files()] == [project.folder / "reports"]

@@ -498,16 +498,19 @@ def test_a_result_that_is_being_written_is_not_lost(
     monkeypatch.setattr(writing_module, "_STORE_WITHIN_S", PATIENCE_S)
     cases = gold(2)
     go, held, cancelled = threading.Event(), threading.Event(), threading.Event()
+    both_asked = asyncio.Event()
 
     def hold(connection: Any) -> None:
         held.set()
         go.wait(PATIENCE_S)
 
     async def hold_up_the_writer() -> None:
+        await both_asked.wait()
         store.write(hold)
         await asyncio.to_thread(held.wait, PATIENCE_S)
 
     async def until_cancelled() -> None:
+        both_asked.set()
         try:
             await asyncio.Event().wait()
         finally:

@@ -265,7 +265,8 @@ def labels(schema: Any) -> Iterator[str]:
 
 
 def test_the_judge_sees_what_is_known_of_a_passage_beside_its_text() -> None:
-    about: tuple[dict[str, str], ...] = ({"year": "2022", "district": "Gulu", "abstract": "x" * 1000}, {})
+    known = {"year": "2022", "district": "Gulu", "abstract": "x" * 1000}
+    about: tuple[dict[str, str], ...] = (known, {})
     task = ClaimVerdictsTask(("In Gulu.",), ("It rained.", "It snowed."), about)
     first, second = task.data["passages"].split("\n")
     told = '{"passage": 1, "about": {"district": "Gulu", "year": "2022"}, "text": "It rained."}'

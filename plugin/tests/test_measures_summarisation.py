@@ -12,6 +12,7 @@ from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
 
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures import KeyPointCoverage, Padding, RougeL, RougeLsum
+from pytest_touchstone.measures.summarisation import points_asked
 from pytest_touchstone.score import Score
 from pytest_touchstone.trace import Answer, Observation, Turn
 from pytest_touchstone.verdicts import Coverage, PointLabel, PointVerdict, Quotation
@@ -132,8 +133,29 @@ def test_fewer_verdicts_than_key_points_are_no_score() -> None:
         assert (score.value, score.why) == (None, "1 verdict for 2 key points")
 
 
+def test_a_summary_that_lists_no_key_points_is_asked_for_the_sentences_of_its_answer() -> None:
+    case = Case("c", "summary", "?", "It rained. It snowed.")
+    points = tuple(PointVerdict(text, "present", "Yes.") for text in points_asked(case))
+    assert [point.point for point in points] == ["It rained.", "It snowed."]
+    said = {"coverage": Coverage(points, ("It rained and snowed.",), ())}
+    seen = Observation("c", "s", (Turn(0, "?", Answer("It rained and snowed.")),), verdicts=said)
+    assert KeyPointCoverage.applies(case)
+    assert KeyPointCoverage.score(case, seen).value == 1
+
+
+def test_an_engine_that_grades_is_taken_at_its_grades() -> None:
+    case = Case("c", "summary", "?", GOLD, key_points=("a", "b"))
+    points = tuple(
+        PointVerdict(p, "partly", "Yes.", support=s) for p, s in (("a", 0.4), ("b", 0.7))
+    )
+    seen = Observation(
+        "c", "s", (Turn(0, "?", Answer("x")),), verdicts={"coverage": Coverage(points, ("x",), ())}
+    )
+    assert KeyPointCoverage.score(case, seen).value == pytest.approx(0.55)
+
+
 def test_without_key_points_neither_applies() -> None:
-    case = Case("c", "summary", "?", GOLD)
+    case = Case("c", "factual", "?", GOLD)
     seen = Observation("c", "s", (Turn(0, "?", Answer("x")),))
     for measure in (KeyPointCoverage, Padding):
         assert not measure.applies(case)

@@ -152,8 +152,11 @@ def test_a_folder_for_the_report_gets_names_that_are_free(project: Project) -> N
     folder = project.folder / "out"
     for _ in range(3):
         project.run("--touchstone-output=out", "tests/test_filters.py")
-    assert len(list(folder.iterdir())) == 3, "no report over another, nothing left half written"
-    assert all(file.suffix == ".json" and file.stat().st_size for file in folder.iterdir())
+    reports = sorted(folder.glob("*.json"))
+    assert len(reports) == 3, "no report over another"
+    pages = [file.with_suffix(".html") for file in reports]
+    assert sorted(folder.iterdir()) == sorted([*reports, *pages]), "nothing left half written"
+    assert all(file.stat().st_size for file in folder.iterdir())
 
 
 def test_the_mark_is_needed_and_takes_measures(project: Project) -> None:

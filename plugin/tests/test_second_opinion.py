@@ -378,8 +378,12 @@ def test_an_end_costs_no_verdict_that_is_there_already(
     class Slow:
         engine = "judge"
 
-        async def verdicts(self, *_: Any) -> Any:
-            return {"claims": Claims((ClaimVerdict("c", "supported", "r"),))}
+        def reads(self, _: Any) -> bool:
+            return True
+
+        async def read(self, _: Any, seen: Observation) -> Observation:
+            said = Claims((ClaimVerdict("c", "supported", "r"),))
+            return replace(seen, verdicts={"claims": said})
 
         async def opinions(self, *_: Any) -> Any:
             waiting.set()
@@ -391,11 +395,11 @@ def test_an_end_costs_no_verdict_that_is_there_already(
     run = runs.join(store, "one", cases, ["s"])
     slow: Any = Slow()
     plan = runs.works(cases, measures=[Faithfulness])
-    flight = runs.flight(run, cases, runs.loaded(runs.Assistant().ask), plan=plan, judging=slow)
+    flight = runs.flight(run, cases, runs.loaded(runs.Assistant().ask), plan=plan, reading=slow)
     flight.start()
     assert waiting.wait(runs.PATIENCE_S)
     flight.stop()
-    found = run.scores(StoredUnit("q0", "s"))
+    found = run.scores([StoredUnit("q0", "s")])[StoredUnit("q0", "s")]
     store.close()
     assert found["Faithfulness"].value == 1
     assert SECOND_OPINION not in found["Faithfulness"].detail

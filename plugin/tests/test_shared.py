@@ -108,7 +108,7 @@ def test_a_call_that_fails_is_let_go_and_may_be_made_again(store: Store) -> None
             await process("one").once("k", call)
         return await process("two").once("k", call)
 
-    assert flown(store, body) == ({"text": "Grüße \u2028", "number": 2}, True)
+    assert flown(store, body) == Shared({"text": "Grüße \u2028", "number": 2}, made=True)
 
 
 @pytest.mark.parametrize("has_a_beat", [True, False])

@@ -26,9 +26,9 @@ from pytest_touchstone.report.rows import (
 from pytest_touchstone.score import Score, unscored
 from pytest_touchstone.store import rows as rows_module
 from pytest_touchstone.store import tables
+from pytest_touchstone.store.answers import passage_digest
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.rows import RunRows, read_run
-from pytest_touchstone.store.answers import passage_digest
 from pytest_touchstone.store.run import RunStore, Unit
 from pytest_touchstone.systems.protocol import as_answer
 from pytest_touchstone.trace import (
@@ -85,7 +85,10 @@ def test_a_run_comes_out_as_it_went_in(store: Store) -> None:
         ),
     ]
     plan = [PlanRow("b", "s", "MRR"), PlanRow("a", ODD, "Recall@5", 2, "live")]
-    begun = start(config={"seed": 1, "text": ODD, "deep": {"é": [None, 0.1]}}, label=ODD)
+    begun = start(
+        config={"seed": 1, "models": {"scorer": {}}, "text": ODD, "deep": {"é": [None, 0.1]}},
+        label=ODD,
+    )
     run = RunStore(store, "run", "a")
     run.begin(begun, cases, plan).result(PATIENCE_S)
     found = rows_of(store)

@@ -91,8 +91,8 @@ def test_runs_share_no_claims(store: Store) -> None:
     assert claim(a, UNITS[0]) == claim(other, UNITS[0]) == UNITS[0]
     record(other, UNITS[0])
     assert a.done_after(0) == (0, [])
-    assert a.scores(UNITS[0]) == {}
-    assert other.scores(UNITS[0]) == {"M": Score(1.0, "It is so.")}
+    assert a.scores(UNITS[:1]) == {}
+    assert other.scores(UNITS[:1])[UNITS[0]] == {"M": Score(1.0, "It is so.")}
 
 
 def test_a_unit_of_the_dead_is_taken_over_once(store: Store) -> None:
@@ -117,13 +117,13 @@ def test_who_lost_a_claim_changes_nothing(store: Store) -> None:
     quick.take_over(UNITS[0], "a").result(PATIENCE_S)
     with pytest.raises(LostClaim):
         record(slow, UNITS[0], "too early")
-    assert slow.scores(UNITS[0]) == {}
+    assert slow.scores(UNITS[:1]) == {}
     record(quick, UNITS[0], "in time")
     with pytest.raises(LostClaim):
         record(slow, UNITS[0], "too late")
     with pytest.raises(LostClaim):
         record(quick, UNITS[0], "again")
-    assert slow.scores(UNITS[0]) == {"M": Score(1.0, "in time")}
+    assert slow.scores(UNITS[:1])[UNITS[0]] == {"M": Score(1.0, "in time")}
     rows = read_run(store, "run")
     assert rows is not None
     assert [row.answer for row in rows.questions] == ["in time"]
@@ -169,8 +169,9 @@ def test_repeats_and_modes_are_units_of_their_own(store: Store) -> None:
     for number, one in enumerate([unit, replace(unit, repeat=1), replace(unit, mode="live")]):
         assert claim(run, one) == one
         record(run, one, f"answer {number}")
-    assert run.scores(replace(unit, repeat=1)) == {"M": Score(1.0, "answer 1")}
-    assert run.scores(replace(unit, mode="live")) == {"M": Score(1.0, "answer 2")}
+    again, live = replace(unit, repeat=1), replace(unit, mode="live")
+    assert run.scores([again]) == {again: {"M": Score(1.0, "answer 1")}}
+    assert run.scores([live]) == {live: {"M": Score(1.0, "answer 2")}}
 
 
 texts = st.text(st.characters(), max_size=6)

@@ -28,6 +28,10 @@ def test_the_wheel_holds_one_import_package_and_the_layout(wheel: Path) -> None:
     shipped = {
         "py.typed",
         "report/report.schema.json",
+        "report/page/page.css",
+        "report/page/cases.js",
+        "report/page/vendor/plot.min.js",
+        "report/page/vendor/plot.LICENSE.txt",
         "layout/tests/test_retrieval.py",
         "layout/evaluation/prompts/baseline_answer.md",
         "layout/evaluation/settings.yaml",

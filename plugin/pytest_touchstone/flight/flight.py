@@ -26,8 +26,10 @@ from pytest_touchstone.flight.canary_round import CanaryRound
 from pytest_touchstone.flight.judging import with_opinion
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
+from pytest_touchstone.flight.places import RANK
 from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
+from pytest_touchstone.flight.trail import Uses, begin_trail
 from pytest_touchstone.flight.writing import written
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.score import MEASURE_ERROR, Score, unscored
@@ -47,12 +49,15 @@ _STALLED_AFTER_BEATS = 60
 _FINISH_WITHIN_S = 2.0
 _CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
-_MOST_AWAITING_JUDGEMENT = 64
+_FEWEST_AWAITING_JUDGEMENT = 64
+_READ_AHEAD = 64  # units whose scores are read together, where tests go through the plan
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
 
 
 People = Callable[[str, str, str], Score | None]
 """Case, measure and answer to what people said of it."""
+Settled = Callable[[Unit, Measure], Score | None]
+"""Unit and measure to a score that stands already."""
 
 
 class FlightError(Exception):
@@ -84,6 +89,9 @@ class Flight:
     :param patience: seconds that :meth:`scores` waits at most.
     :param reading: puts what was seen to a judge and a scorer, where there are any.
     :param people: what people said of a measure of a case's answer, which beats any judge.
+    :param settled: scores that are not to be made again.
+    :param judge_calls: how many calls the judge bears at once; a case may have but one under way,
+        so that it takes as many answers, and some more, to keep it busy.
     :param canaries: what the judge is asked beside the run, where there is one.
     :param closers: what to close on the loop when everything is done (clients live on it).
     """
@@ -98,6 +106,8 @@ class Flight:
         patience: float,
         reading: Reading | None = None,
         people: People | None = None,
+        settled: Settled | None = None,
+        judge_calls: int = 0,
         canaries: CanaryRound | None = None,
         closers: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
@@ -106,12 +116,17 @@ class Flight:
         self._patience = patience
         self._reading = reading or Reading()
         self._people = people
+        self._settled = settled
         self._canaries = canaries
-        self._backlog = asyncio.Semaphore(_MOST_AWAITING_JUDGEMENT)
+        self._backlog = asyncio.Semaphore(max(_FEWEST_AWAITING_JUDGEMENT, 2 * judge_calls))
         self._finishing: set[asyncio.Task[None]] = set()
         self._closers = closers
         self._crews = {name: _Crew(lane) for name, lane in lanes.items()}
         self._works = {_unit(work): work for work in works}
+        self._order = list(self._works)
+        self._ranks = {unit: rank for rank, unit in enumerate(self._order)}
+        self._ahead: dict[Unit, Scores] = {}
+        self._expected: dict[tuple[str, int, str], Unit] = {}
         # What no measure wants to see is not paid for.
         self._done = {unit for unit, work in self._works.items() if not work.measures}
         for unit in self._works:
@@ -155,8 +170,25 @@ class Flight:
                         " the setting `patience` allows more"
                     )
                 self._news.wait(min(left, 1.0))  # short, so that Ctrl-C works everywhere
+        if unit not in self._ahead:
+            self._read_ahead(unit)
+        return self._ahead.pop(unit, {})
+
+    def _read_ahead(self, unit: Unit) -> None:
+        """Read a unit's scores, and those of the next ones where tests ask in the plan's order."""
+        kind = (unit.system, unit.repeat, unit.mode)
+        most = _READ_AHEAD if self._expected.get(kind) == unit else 1
+        units: list[Unit] = []
+        for rank in range(self._ranks[unit], len(self._order)):
+            other = self._order[rank]
+            if (other.system, other.repeat, other.mode) != kind:
+                continue
+            if len(units) == most or other not in self._done:
+                self._expected[kind] = other
+                break
+            units.append(other)
         try:
-            return self._run.scores(unit)
+            self._ahead |= self._run.scores(units)
         except StoreError as error:
             raise FlightError(str(error)) from error
 
@@ -257,20 +289,31 @@ class Flight:
 
     async def _next(self, crew: _Crew) -> Unit | None:
         """A unit that is claimed for this process, or ``None`` where there is none left."""
+        # Alone, claims are written side by side; among others, one after the other looks further.
+        while not self._foreign and crew.waiting and not (crew.adopted or self._stopping.is_set()):
+            if (mine := await self._claimed(crew)) is not None:
+                return mine
         async with crew.claiming:
             while not self._stopping.is_set():
                 if crew.adopted:
                     return crew.adopted.popleft()
-                window = self._window(crew.waiting)
-                if not window:
+                if not crew.waiting:
                     return None
-                mine = await written(self._run.claim(window))
-                taken = window if mine is None else window[: window.index(mine)]
-                self._foreign.update(unit for unit in taken if unit not in self._done)
-                if mine is not None:
-                    crew.waiting.extendleft(reversed(window[len(taken) + 1 :]))
+                if (mine := await self._claimed(crew)) is not None:
                     return mine
         return None
+
+    async def _claimed(self, crew: _Crew) -> Unit | None:
+        """The first of the next units that is nobody else's; ``None`` where there is none."""
+        window = self._window(crew.waiting)
+        if not window:
+            return None
+        mine = await written(self._run.claim(window))
+        taken = window if mine is None else window[: window.index(mine)]
+        self._foreign.update(unit for unit in taken if unit not in self._done)
+        if mine is not None:
+            crew.waiting.extendleft(reversed(window[len(taken) + 1 :]))
+        return mine
 
     def _window(self, waiting: deque[Unit]) -> list[Unit]:
         """The next units to try; one alone, as long as this process seems to be alone."""
@@ -300,6 +343,10 @@ class Flight:
         task.add_done_callback(lambda _: self._backlog.release())
 
     async def _judge(self, unit: Unit, work: Work, seen: Observation) -> None:
+        RANK.set(self._ranks[unit])
+        uses = begin_trail()
+        if seen.last.error is None and seen.reused_from is None:
+            self._run.keep(work.case, seen)  # written before what is written later
         opinions: Mapping[str, Opinion] = {}
         second: asyncio.Task[Mapping[str, Opinion]] | None = None
         try:
@@ -309,12 +356,12 @@ class Flight:
             opinions = await second
         except asyncio.CancelledError:
             # The system's answer was paid for; that nobody read it is said by its scores.
-            await self._finish(unit, work, seen)
+            await self._finish(unit, work, seen, uses=uses, unfinished=True)
             raise
         finally:
             if second is not None:
                 second.cancel()
-        await self._finish(unit, work, seen, opinions)
+        await self._finish(unit, work, seen, opinions, uses=uses)
 
     async def _finish(
         self,
@@ -322,6 +369,9 @@ class Flight:
         work: Work,
         seen: Observation,
         opinions: Mapping[str, Opinion] | None = None,
+        *,
+        uses: Uses | None = None,
+        unfinished: bool = False,
     ) -> None:
         """Measure and store what was seen."""
         engine = self._reading.engine
@@ -331,7 +381,10 @@ class Flight:
             for m in work.measures
         }
         try:
-            await written(self._run.record(work.case, seen, scores, engine), paid_for=True)
+            record = self._run.record(
+                work.case, seen, scores, engine, uses=uses, unfinished=unfinished
+            )
+            await written(record, paid_for=True)
         except LostClaim:
             if unit not in self._done:
                 self._foreign.add(unit)
@@ -339,6 +392,8 @@ class Flight:
             self._mark_done([unit])
 
     def _score(self, measure: Measure, work: Work, seen: Observation, engine: str) -> Score:
+        if self._settled is not None and (given := self._settled(_unit(work), measure)) is not None:
+            return given
         own = _measured(measure, work, seen, engine)
         answer = None if seen.last.error else seen.last.answer
         if self._people is None or answer is None or not is_opinion(measure):
@@ -347,9 +402,10 @@ class Flight:
         return own if said is None else over(own, said)
 
     def _mark_done(self, units: Iterable[Unit]) -> None:
+        done = set(units)
         with self._news:
-            self._done.update(units)
-            self._foreign -= self._done
+            self._done |= done
+            self._foreign -= done
             self._news.notify_all()
         if len(self._done) == len(self._works):
             self._landed.set()

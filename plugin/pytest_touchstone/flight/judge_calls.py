@@ -8,18 +8,42 @@ import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
+from pytest_touchstone.flight.purse import Expectation, Purse
 from pytest_touchstone.flight.shared import SharedCalls
+from pytest_touchstone.flight.trail import checked
 from pytest_touchstone.judge.llm import ChatRequest
 from pytest_touchstone.judge.reading import Unreadable, parse_reply
-from pytest_touchstone.llm.chat import Chat, ChatError, Completion
+from pytest_touchstone.llm.chat import ChatError, Completion
+from pytest_touchstone.scorer.windows import estimated_tokens
 from pytest_touchstone.store.run import RunStore
-from pytest_touchstone.trace import Usage
+from pytest_touchstone.trace import Message, Usage
 
 Cost = Callable[[Sequence[Usage] | None], tuple[float | None, str | None]]
+
+
+class Model(Protocol):
+    """A model that can be asked, as :class:`~pytest_touchstone.llm.chat.Chat` is."""
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        **params: Any,
+    ) -> Completion:
+        """See :meth:`pytest_touchstone.llm.chat.Chat.complete`."""
+
+
 _FAILURES_TOLERATED = 40
 """Tries in a row without a single reply, after which nobody waits for the judge any more."""
+_MOST_OUT = 1000
+"""Tokens that a reply may have where its prompt sets no limit."""
 _OUT_OF_REACH = frozenset({"connection", "timeout", "unauthorized", "unknown_model"})
 
 
@@ -28,12 +52,21 @@ class JudgeCalls:
 
     :param server: where the model is served, without credentials.
     :param cost: US dollars of a call.
+    :param purse: pays for the calls, where the run has a budget.
     :ivar live: set once the server has answered a call that was not known already.
     """
 
     def __init__(
-        self, chat: Chat, server: str, shared: SharedCalls, run: RunStore, cost: Cost
+        self,
+        chat: Model,
+        server: str,
+        shared: SharedCalls,
+        run: RunStore,
+        cost: Cost,
+        purse: Purse | None = None,
     ) -> None:
+        self._purse = purse
+        self._expected = Expectation(self._price)
         self._chat = chat
         self._server = server
         self._shared = shared
@@ -55,10 +88,10 @@ class JudgeCalls:
         return lambda request: self._answer(request, ("fresh", salt))
 
     async def _answer(self, request: ChatRequest, salt: tuple[str, ...]) -> Completion:
-        key = self._key(request, salt)
+        key = call_key(self._server, self._chat.model, request, *salt)
         found = await self._shared.once(key, lambda: self._made(key, request))
         self._hits += not found.made
-        return _completion(found.result)
+        return _completion(checked(found.result))
 
     def note_hits(self) -> None:
         """Keep how many results were there already."""
@@ -69,15 +102,38 @@ class JudgeCalls:
         call = {"usd": usd, "usage": None if usage is None else asdict(usage)}
         self._run.note("judge_call", key, call)
 
-    def _key(self, request: ChatRequest, salt: tuple[str, ...]) -> str:
-        """Everything that can change the reply: endpoint, model, prompt, data, parameters."""
-        parts = ["judge", self._server, self._chat.model, request.canonical(), *salt]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
     async def _made(self, key: str, request: ChatRequest) -> Mapping[str, Any]:
         if self._failed_in_a_row >= _FAILURES_TOLERATED:
             message = f"not asked: the judge failed {self._failed_in_a_row} times in a row"
             raise ChatError("connection", message, retryable=False)
+        if self._purse is None:
+            return asdict(await self._completed(key, request))
+        usd = self._expected.of(_tokens_in(request), request.params.get("max_tokens") or _MOST_OUT)
+        if not await self._purse.reserved(usd):
+            raise self._purse.refusal()
+        # What failed without a word of its cost is taken to have cost nothing.
+        spent: float | None = 0.0
+        try:
+            completion = await self._completed(key, request)
+            spent = self._spent(completion.usage)
+        except ChatError as error:
+            spent = 0.0 if error.usage is None else self._spent(error.usage)
+            raise
+        finally:
+            await self._purse.pay(usd, spent)
+        return asdict(completion)
+
+    def _price(self, tokens_in: int, tokens_out: int) -> float | None:
+        return self._cost([Usage(self._chat.model, tokens_in, 0, tokens_out)])[0]
+
+    def _spent(self, usage: Usage | None) -> float | None:
+        if usage is None:
+            return None
+        self._expected.took(usage.output_tokens)
+        return self._cost([usage])[0]
+
+    async def _completed(self, key: str, request: ChatRequest) -> Completion:
+        """One call, counted and noted."""
         try:
             completion = await self._chat.complete(
                 request.messages, schema=request.schema, **request.params
@@ -92,7 +148,19 @@ class JudgeCalls:
         self._note(key, completion.usage)
         if completion.fingerprint:
             self._run.note("judge_fingerprint", completion.fingerprint, completion.model)
-        return asdict(completion)
+        return completion
+
+
+def _tokens_in(request: ChatRequest) -> int:
+    """About how many tokens the request has, the form of the reply included."""
+    texts = [message.content for message in request.messages]
+    return round(sum(map(estimated_tokens, [*texts, json.dumps(request.schema)])))
+
+
+def call_key(server: str, model: str, request: ChatRequest, *salt: str) -> str:
+    """Everything that can change the reply: endpoint, model, prompt, data, parameters."""
+    parts = ["judge", server, model, request.canonical(), *salt]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def is_complete(result: Mapping[str, Any]) -> bool:

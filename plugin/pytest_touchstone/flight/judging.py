@@ -27,6 +27,7 @@ from pytest_touchstone.judge.tasks import (
 )
 from pytest_touchstone.measures.base import JUDGEMENTS, LIVE, Judgement
 from pytest_touchstone.measures.paragraphs import COHERENCE_DEPTH, RELEVANCE_DEPTH
+from pytest_touchstone.measures.summarisation import points_asked
 from pytest_touchstone.score import SECOND_OPINION, Score
 from pytest_touchstone.trace import Answer, Observation
 from pytest_touchstone.verdicts import NoVerdict, Opinion
@@ -117,7 +118,7 @@ class Judging:
                     )
                 )
             case "coverage":
-                return await self._ask(CoverageTask(case.key_points, answer.text))
+                return await self._ask(CoverageTask(points_asked(case), answer.text))
             case "tone":
                 return await self._ask(ToneTask(case.question, answer.text))
             case "support":
@@ -163,5 +164,5 @@ def _arises(name: Judgement, case: Case, answer: Answer) -> bool:
         # Facts and declarations come first; the text is read where they are silent.
         return bool(case.behavior) and answer.behavior is None
     if name == "coverage":
-        return bool(case.key_points)
+        return bool(points_asked(case))
     return True

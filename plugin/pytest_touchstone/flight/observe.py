@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_touchstone.flight.lane import Lane, SystemFailed
+from pytest_touchstone.flight.purse import Purse
 from pytest_touchstone.gold import Case
-from pytest_touchstone.measures.base import Measure, Need
+from pytest_touchstone.measures.base import LIVE, Measure, Need
 from pytest_touchstone.paragraphs import CITATION
 from pytest_touchstone.redact import everywhere
+from pytest_touchstone.score import BUDGET
 from pytest_touchstone.storable import storable
 from pytest_touchstone.systems.protocol import Session, as_answer, as_retrieval
 from pytest_touchstone.trace import (
@@ -20,6 +22,7 @@ from pytest_touchstone.trace import (
     Filters,
     Message,
     Observation,
+    Passage,
     SystemFault,
     Turn,
     Usage,
@@ -27,6 +30,10 @@ from pytest_touchstone.trace import (
 
 Count = Callable[[Filters], Awaitable[int | None]]
 Price = Callable[[Sequence[Usage] | None], tuple[float | None, str | None]]
+Recall = Callable[["Work", bool], Awaitable[Observation | None]]
+"""Work, and whether its passages alone are asked for, to what is stored of it already."""
+Address = Callable[["Work", tuple[int, ...], bool], str]
+"""Work, the turns that are asked, and whether passages alone are, to what it is found by again."""
 _LONGEST_MESSAGE = 500
 
 
@@ -60,6 +67,9 @@ class Observer:
     :param redact: takes secrets out of a fault's message.
     :param mask: takes known secrets out of what a system says, which may echo one.
     :param citation_pattern: regular expression of one citation marker in the answers.
+    :param recall: answers that are there already, which nobody need be asked for.
+    :param address: what an answer can be found by again.
+    :param purse: pays for calls, where the run has a budget.
     """
 
     count: Count
@@ -67,16 +77,21 @@ class Observer:
     redact: Callable[[str], str]
     mask: Callable[[str], str] = str
     citation_pattern: str = CITATION
+    recall: Recall | None = None
+    address: Address = lambda *_: ""
+    purse: Purse | None = None
 
     async def observe(self, work: Work, lane: Lane) -> Observation:
-        """Ask the turns that are needed, oldest first, in one session."""
+        """What is stored already, or else what the turns that are needed say, asked in order."""
+        if self.recall is not None and (known := await self.recall(work, _only(work, lane))):
+            return await self._recalled(work, known)
         # Never used twice: a system may keep what it knows of a session beyond this run.
         name = f"{work.case.id}/{work.system}/{work.repeat}/{work.mode}/{uuid.uuid4().hex[:8]}"
         session = Session(name)
         if work.mode == "live":
             turns = await self._played(work.case, session, lane)
         else:
-            retrieve_only = work.needs <= {"passages"} and lane.system.retrieve is not None
+            retrieve_only = _only(work, lane)
             every_labelled = "turns" in work.needs
             turns = [
                 await self._turn(index, messages, session, lane, retrieve_only)
@@ -91,7 +106,22 @@ class Observer:
             work.mode,
             facts,
             citation_pattern=self.citation_pattern,
+            address=self.address(
+                work, tuple(turn.index for turn in turns), turns[-1].retrieved_only
+            ),
         )
+
+    async def _recalled(self, work: Work, known: Observation) -> Observation:
+        """Stored answers, measured by today's settings; what this run stored is as it was."""
+        known = replace(known, citation_pattern=self.citation_pattern)
+        if known.reused_from is None:
+            return known
+        facts = await self._facts(work, known.last) if "counts" in work.needs else Facts()
+        return replace(known, turns=tuple(map(self._priced, known.turns)), facts=facts)
+
+    def _priced(self, turn: Turn) -> Turn:
+        cost, reason = (None, None) if turn.answer is None else self.price(turn.answer.usage)
+        return replace(turn, cost_usd=cost, cost_reason=reason)
 
     async def _played(self, case: Case, session: Session, lane: Lane) -> list[Turn]:
         """The whole conversation, on the system's own earlier answers; it ends where one fails."""
@@ -116,6 +146,9 @@ class Observer:
         retrieve_only: bool,
     ) -> Turn:
         question = messages[-1].content
+        name = lane.system.name
+        if self.purse is not None and (why := await self.purse.refuses(name)):
+            return Turn(index, question, None, SystemFault(BUDGET, why), cost_reason=BUDGET)
         start = time.perf_counter()
         answer, fault = None, None
         try:
@@ -134,14 +167,19 @@ class Observer:
         cost, reason = (None, None)
         if answer is not None:
             cost, reason = self.price(answer.usage)
+        if self.purse is not None:
+            await self.purse.paid(name, cost)
         return Turn(index, question, answer, fault, retrieve_only, duration, cost, reason)
 
     def _masked(self, answer: Answer) -> Answer:
-        passages = (
-            replace(p, text=self.mask(p.text), metadata=everywhere(self.mask, dict(p.metadata)))
-            for p in answer.passages
-        )
-        return replace(answer, text=self.mask(answer.text), passages=tuple(passages))
+        passages = tuple(map(self._masked_passage, answer.passages))
+        return replace(answer, text=self.mask(answer.text), passages=passages)
+
+    def _masked_passage(self, passage: Passage) -> Passage:
+        text, metadata = self.mask(passage.text), everywhere(self.mask, dict(passage.metadata))
+        if text == passage.text and metadata == passage.metadata:
+            return passage
+        return replace(passage, text=text, metadata=metadata)
 
     async def _facts(self, work: Work, last: Turn) -> Facts:
         gold = work.case.filters
@@ -158,6 +196,20 @@ class Observer:
         """A fault's message without secrets, storable, and of bounded length, in this order."""
         text = storable(self.redact(message))
         return text if len(text) <= _LONGEST_MESSAGE else f"{text[: _LONGEST_MESSAGE - 1]}…"
+
+
+def _only(work: Work, lane: Lane) -> bool:
+    """Whether passages are all that is wanted, and the system gives them alone."""
+    retrieves = lane.system.retrieve is not None
+    return work.mode != LIVE and work.needs <= {"passages"} and retrieves
+
+
+def turns_of(work: Work) -> tuple[int, ...] | None:
+    """Indices of the turns that are asked; ``None`` where that depends on what is answered."""
+    if work.mode == LIVE:
+        return None
+    asked = conversation(work.case, every_labelled="turns" in work.needs)
+    return tuple(index for index, _ in asked)
 
 
 def conversation(case: Case, *, every_labelled: bool) -> list[tuple[int, tuple[Message, ...]]]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import heapq
+import itertools
+from contextvars import ContextVar
 from types import TracebackType
+
+RANK: ContextVar[int] = ContextVar("rank", default=-1)
+"""Where in the run's plan the work stands that a call is for; a lower one is let in first."""
 
 
 class Places:
-    """At most ``limit`` callers inside at once, in the order in which they came; fewer after the
-    server pushed back.
+    """At most ``limit`` callers inside at once, by :data:`RANK`, equal ones in the order in which
+    they came; fewer after the server pushed back.
+
+    What comes first in the plan is done first, for tests wait for it in this order; otherwise the
+    second question about an early case would wait behind the first ones about all later cases.
 
     A push-back halves the places; each time as many calls succeed as there are places, one more is
     opened, up to the limit again: additive increase, multiplicative decrease (Chiu and Jain 1989,
@@ -23,7 +31,8 @@ class Places:
         self._open = limit
         self._taken = 0
         self._succeeded = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._arrivals = itertools.count()
 
     @property
     def open(self) -> int:
@@ -50,7 +59,7 @@ class Places:
             self._taken += 1
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        heapq.heappush(self._waiting, (RANK.get(), next(self._arrivals), turn))
         try:
             await turn
         except asyncio.CancelledError:
@@ -72,7 +81,7 @@ class Places:
 
     def _admit(self) -> None:
         while self._waiting and self._taken < self._open:
-            turn = self._waiting.popleft()
+            _, _, turn = heapq.heappop(self._waiting)
             if not turn.done():  # else its caller was cancelled while waiting
                 self._taken += 1
                 turn.set_result(None)

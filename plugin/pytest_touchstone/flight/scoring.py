@@ -12,6 +12,7 @@ from typing import Any
 from pytest_touchstone.flight.citing import citation_coverage
 from pytest_touchstone.flight.observe import Work
 from pytest_touchstone.flight.shared import SharedCalls
+from pytest_touchstone.flight.trail import checked
 from pytest_touchstone.scorer.protocol import Covered, Scorer, SwitchedOff
 from pytest_touchstone.store.run import RunStore
 from pytest_touchstone.trace import Observation
@@ -89,7 +90,7 @@ class _Once:
             return {"covered": [asdict(one) for one in covered]}
 
         found = await self._shared.once(key, make)
-        return tuple(Covered(**one) for one in found.result["covered"])
+        return tuple(Covered(**one) for one in checked(found.result)["covered"])
 
 
 def wanted(work: Work) -> bool:

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from pytest_touchstone.flight.endpoint import Endpoint
 from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.flight.trail import failed, used
 from pytest_touchstone.flight.writing import written
+from pytest_touchstone.llm.chat import ChatError
 from pytest_touchstone.store.calls import CallStore
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.store.run import Watch
@@ -18,10 +20,11 @@ _LOOK_EVERY_S = 0.2
 
 
 class Shared(NamedTuple):
-    """A result, and whether this process had to make the call for it."""
+    """A result, whether this process had to make the call for it, and whether it is kept."""
 
     result: Result
     made: bool
+    kept: bool = True
 
 
 class SharedCalls:
@@ -55,12 +58,18 @@ class SharedCalls:
         :raises ChatError: where the call fails; its claim is let go, and nothing is kept.
         """
         task = self._under_way.get(key)
-        if task is not None:
-            return Shared((await asyncio.shield(task)).result, made=False)
-        task = asyncio.ensure_future(self._once(key, make))
-        self._under_way[key] = task
-        task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        return await asyncio.shield(task)
+        first = task is None
+        if task is None:
+            task = asyncio.ensure_future(self._once(key, make))
+            self._under_way[key] = task
+            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        try:
+            found = await asyncio.shield(task)
+        except ChatError as error:
+            failed(key, error)
+            raise
+        used(key, None if found.kept else found.result)
+        return found if first else found._replace(made=False)
 
     async def _once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
         watch = Watch()
@@ -70,22 +79,23 @@ class SharedCalls:
                 return Shared(found, made=False)
             async with self._endpoint.place:
                 if adopted or await written(self._calls.claim(key)):
-                    return Shared(await self._make(key, make), made=True)
+                    return await self._make(key, make)
             adopted = await self._dead(key, watch)
             if not adopted:
                 await asyncio.sleep(_LOOK_EVERY_S)
 
-    async def _make(self, key: str, make: Callable[[], Awaitable[Result]]) -> Result:
+    async def _make(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
         try:
             result = await self._endpoint.in_place(make)
         except BaseException:
             await written(self._calls.release(key), paid_for=True)
             raise
-        if self._worth_keeping(result):
+        kept = self._worth_keeping(result)
+        if kept:
             await written(self._calls.finish(key, result), paid_for=True)
         else:
             await written(self._calls.release(key), paid_for=True)
-        return result
+        return Shared(result, made=True, kept=kept)
 
     async def _dead(self, key: str, watch: Watch) -> bool:
         """Whether the call's holder is dead and the call now this process's."""
@@ -96,7 +106,6 @@ class SharedCalls:
         if beat is not None and owner not in watch.dead({owner: beat}):
             return False
         return await written(self._calls.take_over(key, owner))
-
 
 
 class _Stored:

@@ -22,7 +22,7 @@ from pytest_touchstone.measures.base import counted
 from pytest_touchstone.nearest import nearest
 from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import GateEntry, MeasureEntry, Report, Result
-from pytest_touchstone.score import NOT_APPLICABLE
+from pytest_touchstone.score import BUDGET, NOT_APPLICABLE
 
 Outcome = Literal["pass", "fail", "undecided", "not_run"]
 
@@ -141,6 +141,8 @@ class _Held:
             )
         if missing := result["unscored"].get(NOT_RUN):
             return f"the run ended before {missing} of {wanted} questions were scored"
+        if missing := result["unscored"].get(BUDGET):
+            return f"the budget was spent before {missing} of {wanted} questions were scored"
         return None
 
     def _substituted(self, result: Result) -> str | None:
@@ -183,6 +185,10 @@ class _Held:
         entry = self._measures[gate.subject]
         if entry["baseline"] and (missing := entry["baseline"]["unscored"].get(NOT_RUN)):
             return _not_run(f"the run ended before {missing} answers of the baseline were scored")
+        if entry["baseline"] and (missing := entry["baseline"]["unscored"].get(BUDGET)):
+            return _not_run(
+                f"the budget was spent before {missing} answers of the baseline were scored"
+            )
         pairs = against_baseline(self._report, gate.subject, gate.kind)
         return self._compared(gate, pairs, str(roles["baseline"]))
 

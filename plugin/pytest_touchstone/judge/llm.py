@@ -16,6 +16,7 @@ from pytest_touchstone.judge.reading import Unreadable, parse_reply, unfound
 from pytest_touchstone.judge.tasks import PROMPTS, Task, json_line
 from pytest_touchstone.llm.chat import ChatError, Completion, FaultKind
 from pytest_touchstone.llm.prompts import Prompt, PromptError
+from pytest_touchstone.score import BUDGET, NOT_RECORDED
 from pytest_touchstone.trace import Message, Usage
 from pytest_touchstone.verdicts import NoVerdict
 
@@ -32,6 +33,8 @@ _REASONS: Mapping[FaultKind, str] = {
     "truncated": "judge_truncated",
     "bad_reply": "judge_unreadable",
     "not_installed": "no_judge",
+    "budget": BUDGET,
+    "not_recorded": NOT_RECORDED,
 }
 _UNREACHABLE = "judge_unreachable"
 CUT_OFF = NoVerdict(

@@ -35,6 +35,8 @@ FaultKind = Literal[
     "unknown_model",
     "bad_request",
     "not_installed",
+    "budget",
+    "not_recorded",
 ]
 ReplyForm = Literal["json_schema", "json_object", "none"]
 REPLY_FORMS: tuple[ReplyForm, ...] = get_args(ReplyForm)

@@ -96,23 +96,31 @@ class RougeLsumMeasure(_RougeMeasure):
         return rouge_lsum(left, right)
 
 
+def points_asked(case: Case) -> tuple[str, ...]:
+    """What a good answer must contain: the key points, or of a summary that lists none the
+    sentences of the gold answer."""
+    if case.key_points or case.type != "summary":
+        return case.key_points
+    return sentences(case.answer)
+
+
 @dataclass(frozen=True, repr=False)
 class _CoverageMeasure(Measure):
-    """A measure of the key points, on every question that lists some."""
+    """A measure of the key points, on every question that has some."""
 
     dimension: ClassVar[str] = "summarisation"
     needs: ClassVar[frozenset[Need]] = frozenset({"answer", "coverage"})
 
     def applies(self, case: Case) -> bool:
-        return bool(case.key_points)
+        return bool(points_asked(case))
 
     def measure(self, case: Case, seen: Observation) -> Score:
         if not self.applies(case):
-            return unscored(NOT_APPLICABLE, "the gold question lists no key points")
+            return unscored(NOT_APPLICABLE, "the gold question has no key points")
         found = verdict(seen, "coverage", Coverage)
         if isinstance(found, Score):
             return found
-        partial = incomplete(len(found.points), len(case.key_points), "key point")
+        partial = incomplete(len(found.points), len(points_asked(case)), "key point")
         return partial or self.judge(found)
 
     @abstractmethod
@@ -122,7 +130,8 @@ class _CoverageMeasure(Measure):
 
 @dataclass(frozen=True, repr=False)
 class KeyPointCoverageMeasure(_CoverageMeasure):
-    """Mean over the key points: present 1, partly 0.5, absent 0."""
+    """Mean over the key points: present 1, partly 0.5, absent 0, or finer from an engine that
+    grades."""
 
     @property
     def name(self) -> str:
@@ -133,7 +142,10 @@ class KeyPointCoverageMeasure(_CoverageMeasure):
         return "Key point coverage"
 
     def judge(self, found: Coverage) -> Score:
-        value = sum(_SHARES[each.label] for each in found.points) / len(found.points)
+        shares = [
+            _SHARES[each.label] if each.support is None else each.support for each in found.points
+        ]
+        value = sum(shares) / len(shares)
         present = sum(each.label == "present" for each in found.points)
         lacking = [
             f"{each.label}: {each.point}" for each in found.points if each.label != "present"

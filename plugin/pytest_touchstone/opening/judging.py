@@ -13,6 +13,7 @@ from pytest_touchstone.flight.canary_round import CanaryRound
 from pytest_touchstone.flight.judge_calls import Cost, JudgeCalls, is_complete
 from pytest_touchstone.flight.judging import CALLS, Judging, judgements, second_opinions
 from pytest_touchstone.flight.observe import Work
+from pytest_touchstone.flight.purse import Purse
 from pytest_touchstone.flight.shared import SharedCalls
 from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.judge.canaries import form_of, shipped_canaries
@@ -33,7 +34,7 @@ from pytest_touchstone.trace import Usage
 
 Close = Callable[[], Awaitable[None]]
 # A call's usual length, for the expectation alone; what was paid stands in the report.
-_TOKENS_IN, _TOKENS_OUT = 2000, 400
+TOKENS_IN, TOKENS_OUT = 2000, 400
 _LINES_OF = 20_000
 """Chunks of the collection that are read to see which lines stand in many of them."""
 
@@ -60,6 +61,7 @@ def open_judging(
     embedder: Embedder | None,
     corpus: Corpus | None,
     workers: int,
+    purse: Purse | None = None,
 ) -> Bench:
     """The judge with its calls; an empty bench where the settings name none."""
     judge = settings.judge
@@ -71,7 +73,7 @@ def open_judging(
     chat = Chat(judge.model, url=judge.url, api_key=key, timeout=judge.timeout)
     endpoint = endpoint_for(judge, settings, workers, _tokens_of_result)
     shared = SharedCalls(CallStore(store, run.owner, "judge"), endpoint, threads, is_complete)
-    calls = JudgeCalls(chat, settings.judge_server, shared, run, cost)
+    calls = JudgeCalls(chat, settings.judge_server, shared, run, cost, purse)
 
     async def note_hits() -> None:
         calls.note_hits()
@@ -127,10 +129,10 @@ def expected_judging(works: Sequence[Work], settings: Settings) -> str | None:
         beside = (name for work in works for name in second_opinions(work, settings.system))
         calls += sum(SECOND_OPINION_CALLS[name] for name in beside)
     model = settings.judge.model
-    usage = Usage(model, calls * _TOKENS_IN, 0, calls * _TOKENS_OUT)
+    usage = Usage(model, calls * TOKENS_IN, 0, calls * TOKENS_OUT)
     usd, _ = Prices(settings.prices, settings.provider).cost([usage])
     cost = "of unknown price" if usd is None else f"about {usd:.2f} USD"
     return (
-        f"judging: at most {calls} calls to {model}, {cost} at {_TOKENS_IN} tokens in and"
-        f" {_TOKENS_OUT} out a call; what was judged before costs nothing"
+        f"judging: at most {calls} calls to {model}, {cost} at {TOKENS_IN} tokens in and"
+        f" {TOKENS_OUT} out a call; what was judged before costs nothing"
     )

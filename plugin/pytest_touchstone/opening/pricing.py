@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pytest_touchstone.flight.judge_calls import Cost
+from pytest_touchstone.flight.purse import Purse
 from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.settings import Settings, same_model
+from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.run import RunStore
+from pytest_touchstone.store.spending import SpendingStore
 from pytest_touchstone.trace import Usage
 from pytest_touchstone.unusable import Unusable
 
@@ -30,6 +33,28 @@ def noting_prices(prices: Prices, run: RunStore) -> Callable[..., tuple[float | 
         return result
 
     return cost
+
+
+class NoPrice(Unusable):
+    """A budget, and a model whose calls cannot be reckoned."""
+
+
+def open_purse(settings: Settings, store: Store, run: RunStore) -> Purse | None:
+    """What pays for the run's calls, where it has a budget.
+
+    :raises NoPrice: where the judge's price is not known.
+    """
+    if settings.budget is None:
+        return None
+    judge = settings.judge
+    if judge is not None and not judge.is_offline:
+        known = Prices(settings.prices, settings.provider).cost([Usage(judge.model, 1, 0, 1)])
+        if known[0] is None:
+            raise NoPrice(
+                f"budget: no price is known for judge.model {judge.model!r}, so no call of it can"
+                f" be reckoned; set `prices.{judge.model}` (0 where it costs nothing)"
+            )
+    return Purse(SpendingStore(store, run.run_id, settings.budget), settings.budget)
 
 
 def refusing_the_judge(cost: Cost, settings: Settings) -> Cost:

@@ -33,6 +33,7 @@ from pytest_touchstone.report.rows import (
     ScoreRow,
     StoredPassage,
 )
+from pytest_touchstone.report.substitutes import marked
 
 
 def measure_info(measure: Measure) -> MeasureInfo:
@@ -77,7 +78,7 @@ def build_report(
     return {
         "snapshot": _snapshot(run, index),
         "measures": [
-            {**entry, "calibrated": calibrated.get(entry["measure"])}
+            marked({**entry, "calibrated": calibrated.get(entry["measure"])}, config["models"])
             for entry in measure_entries(index, resampling)
         ],
         "gates": [],

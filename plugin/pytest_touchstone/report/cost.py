@@ -11,6 +11,7 @@ import numpy as np
 from pytest_touchstone.report.index import Index
 from pytest_touchstone.report.model import Cost, Latency, ModelCost, SystemCost, Timing, parse_time
 from pytest_touchstone.report.rows import QuestionRow, RunRecord
+from pytest_touchstone.score import BUDGET
 
 
 def cost_of(run: RunRecord, index: Index) -> Cost:
@@ -18,6 +19,7 @@ def cost_of(run: RunRecord, index: Index) -> Cost:
     return {
         "systems": [_system_cost(name, _turns(index, name)) for name in index.systems],
         "evaluation": run.judging,
+        "budget": run.budget,
     }
 
 
@@ -35,7 +37,10 @@ def timing_of(run: RunRecord, index: Index) -> Timing:
 
 
 def _turns(index: Index, system: str) -> list[QuestionRow]:
-    return [turn for unit in index.units if unit.system == system for turn in index.turns[unit]]
+    """The turns that the system was asked, in this run or an earlier one."""
+    units = (unit for unit in index.units if unit.system == system)
+    turns = (turn for unit in units for turn in index.turns[unit])
+    return [turn for turn in turns if turn.error is None or turn.error["kind"] != BUDGET]
 
 
 def _system_cost(system: str, turns: Sequence[QuestionRow]) -> SystemCost:
@@ -49,6 +54,7 @@ def _system_cost(system: str, turns: Sequence[QuestionRow]) -> SystemCost:
         "calls": sum(model["calls"] for model in models),
         "models": models,
         "unknown": dict(sorted(unknown.items())),
+        "reused": sum(turn.reused_from is not None for turn in turns),
     }
 
 
@@ -79,9 +85,18 @@ def _models(turns: Sequence[QuestionRow]) -> list[ModelCost]:
 
 
 def _latency(system: str, turns: Sequence[QuestionRow]) -> Latency | None:
-    times = [turn.duration_ms for turn in turns if turn.error is None]
-    known = [time for time in times if time is not None and math.isfinite(time)]
-    if not known:
+    answered = [
+        (turn.duration_ms, turn.reused_from is not None)
+        for turn in turns
+        if turn.error is None and turn.duration_ms is not None and math.isfinite(turn.duration_ms)
+    ]
+    if not answered:
         return None
-    p50, p95 = np.percentile(known, [50, 95]).tolist()
-    return {"system": system, "p50_ms": p50, "p95_ms": p95, "n": len(known)}
+    p50, p95 = np.percentile([time for time, _ in answered], [50, 95]).tolist()
+    return {
+        "system": system,
+        "p50_ms": p50,
+        "p95_ms": p95,
+        "n": len(answered),
+        "reused": sum(reused for _, reused in answered),
+    }

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_touchstone.report.cited import uncovered, unresolved
+from pytest_touchstone.report.faults import faults_of
 from pytest_touchstone.report.index import Index, Unit
 from pytest_touchstone.report.model import (
     BehaviorFinding,
-    FaultCount,
     Findings,
     LowFinding,
     SystemErrorFinding,
@@ -20,6 +19,7 @@ from pytest_touchstone.report.people import agreements
 from pytest_touchstone.report.repeats import flaky_findings, repeats_findings
 from pytest_touchstone.report.rows import ScoreRow
 from pytest_touchstone.report.second_opinion import second_opinions
+from pytest_touchstone.score import BUDGET
 
 # What the behaviour measures put into a score's detail.
 _SILENT = ("observed", "failed_silently")
@@ -43,7 +43,7 @@ def findings_of(index: Index, floors: Mapping[str, float], confidence: float) ->
         "unresolved": unresolved(index),
         "second_opinion": second_opinions(index, floors),
         "agreement": agreements(index, confidence),
-        "faults": _faults(index, errors),
+        "faults": faults_of(index, errors),
         "repeats": repeats_findings(index, floors),
         "flaky": flaky_findings(index, floors),
     }
@@ -64,7 +64,7 @@ def _scores(index: Index) -> Iterator[tuple[Unit, ScoreRow]]:
 def _system_errors(index: Index) -> Iterator[SystemErrorFinding]:
     for unit in index.units:
         for turn in index.turns[unit]:
-            if turn.error is not None:
+            if turn.error is not None and turn.error["kind"] != BUDGET:
                 yield {
                     "case": unit.case,
                     "system": unit.system,
@@ -125,7 +125,7 @@ def _unfound_quotations(index: Index) -> list[UnfoundQuotation]:
 
 
 def _unfound(detail: Any) -> Iterator[str]:
-    """Quotations anywhere in a score's detail that carry the mark of :func:`measures.base.quoted`."""
+    """Quotations anywhere in a score's detail that are marked as not found."""
     if isinstance(detail, Mapping):
         if detail.get("quotation_found") is False:
             yield str(detail["quotation"])
@@ -134,13 +134,3 @@ def _unfound(detail: Any) -> Iterator[str]:
     elif isinstance(detail, list | tuple):
         for value in detail:
             yield from _unfound(value)
-
-
-def _faults(index: Index, errors: list[SystemErrorFinding]) -> list[FaultCount]:
-    counts = Counter((error["system"], error["kind"]) for error in errors)
-    return [
-        {"system": system, "kind": kind, "count": count}
-        for (system, kind), count in sorted(
-            counts.items(), key=lambda item: (index.systems.index(item[0][0]), item[0][1])
-        )
-    ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Final, Literal
@@ -357,6 +357,9 @@ class SystemCost(TypedDict):
     calls: Annotated[Count, Field(description="LLM calls")]
     models: list[ModelCost]
     unknown: Annotated[Counts, Field(description="reason to number of turns of unknown cost")]
+    reused: Annotated[
+        Count, Field(description="of the turns, those an earlier run asked: paid for then")
+    ]
 
 
 @closed
@@ -372,11 +375,22 @@ class EvaluationCost(TypedDict):
 
 
 @closed
+class BudgetEntry(TypedDict):
+    """What the run was allowed to spend, and spent, in US dollars."""
+
+    usd: float
+    spent: float
+    overshoot: Annotated[float, Field(description="beyond the budget, for calls cost more")]
+    stopped: Annotated[bool, Field(description="whether calls were left out for want of money")]
+
+
+@closed
 class Cost(TypedDict):
     """What the run cost."""
 
     systems: list[SystemCost]
     evaluation: EvaluationCost
+    budget: Annotated[BudgetEntry | None, Field(description="null where the run had none")]
 
 
 class Place(TypedDict):
@@ -442,13 +456,20 @@ class RepeatsFinding(TypedDict):
     flaky: Count
 
 
+FaultSource = Literal["system", "judge", "scorer", "measure", "budget", "replay"]
+"""Who failed, or what kept a call from being made."""
+
+
 @closed
 class FaultCount(TypedDict):
-    """How often a system failed in one way."""
+    """How often something failed in one way, with the first case on which it did."""
 
-    system: str
+    source: FaultSource
+    system: Annotated[str, Field(description="the system that was asked, judged or scored")]
     kind: str
-    count: Count
+    count: Annotated[Count, Field(description="turns of a system; of others, scores without value")]
+    case: str
+    message: str
 
 
 @closed
@@ -592,6 +613,7 @@ class Latency(TypedDict):
     p50_ms: float
     p95_ms: float
     n: Count
+    reused: Annotated[Count, Field(description="of these, times that an earlier run measured")]
 
 
 @closed
@@ -663,22 +685,39 @@ def to_json(report: Report) -> str:
 
     :raises ValueError: for NaN or infinity, which a built report never holds.
     """
-    blocks = [f"{_dumps(key)}: {_lines(value)}" for key, value in report.items()]
-    return _SURROGATE.sub("\ufffd", "{\n" + ",\n".join(blocks) + "\n}\n")
+    return _SURROGATE.sub("\ufffd", "".join(_pieces(report)))
+
+
+def _pieces(report: Report) -> Iterator[str]:
+    # Put together once: a report may be a hundred megabytes.
+    before = "{\n"
+    for key, value in report.items():
+        yield f"{before}{_dumps(key)}: "
+        yield from _lines(value)
+        before = ",\n"
+    yield "\n}\n"
 
 
 def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _lines(value: Any) -> str:
+def _lines(value: Any) -> Iterator[str]:
     # Python's own encoder is C only without `indent`, and a case a line suits grep and diff.
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(map(_dumps, value)) + "\n]"
-    if isinstance(value, Mapping) and value:
-        items = (f"{_dumps(key)}: {_dumps(item)}" for key, item in value.items())
-        return "{\n" + ",\n".join(items) + "\n}"
-    return _dumps(value)
+        before = "[\n"
+        for item in value:
+            yield f"{before}{_dumps(item)}"
+            before = ",\n"
+        yield "\n]"
+    elif isinstance(value, Mapping) and value:
+        before = "{\n"
+        for key, item in value.items():
+            yield f"{before}{_dumps(key)}: {_dumps(item)}"
+            before = ",\n"
+        yield "\n}"
+    else:
+        yield _dumps(value)
 
 
 def parse_time(text: str) -> datetime:

@@ -10,15 +10,19 @@ from pytest_touchstone.estimate import MAY_BE_NARROW
 from pytest_touchstone.measures.base import counted
 from pytest_touchstone.report.cited import cited_lines
 from pytest_touchstone.report.model import (
+    BudgetEntry,
     CanaryEntry,
     EvaluationCost,
+    FaultCount,
     FlakyFinding,
     MeasureEntry,
     Report,
     Result,
     SecondOpinion,
+    SystemCost,
 )
 from pytest_touchstone.report.people import people_lines
+from pytest_touchstone.report.substitutes import explained
 from pytest_touchstone.score import NOT_APPLICABLE
 
 _SHOWN = 3
@@ -64,9 +68,13 @@ def notes(report: Report) -> Iterator[str]:
     """One line per finding that a person must see."""
     findings = report["findings"]
     under_test = report["snapshot"]["roles"]["system"]
+    yield from explained(report["snapshot"]["models"])
     yield from _other_ids(report)
     yield from _judging(report["cost"]["evaluation"])
+    yield from _reused(report["cost"]["systems"])
+    yield from _budget(report["cost"]["budget"], findings["faults"])
     yield from _errors(report)
+    yield from _faults(findings["faults"])
     if findings["low"]:
         counts = Counter(low["measure"] for low in findings["low"])
         yield f"Low: {counted(len(findings['low']), 'score')} beyond a floor ({_tally(counts)})"
@@ -81,7 +89,8 @@ def notes(report: Report) -> Iterator[str]:
             beside = f" (beside it: {_tally(others)})" if others else ""
             yield f"{name}: {len(own)}{first}{beside}"
     if unfound := findings["unfound_quotations"]:
-        yield f"Quotations of the judge that are not in the text: {len(unfound)}, the first: {unfound[0]['case']}"
+        first = unfound[0]["case"]
+        yield f"The judge's quotations that are not in the text: {len(unfound)}, the first: {first}"
     yield from cited_lines(findings["uncovered"], findings["unresolved"], under_test)
     yield from _flaky(findings["flaky"])
     yield from people_lines(report["measures"], findings["agreement"])
@@ -142,6 +151,39 @@ def _judging(cost: EvaluationCost) -> Iterator[str]:
     unknown = f", {cost['unknown']} of unknown cost" if cost["unknown"] else ""
     calls = counted(cost["calls"], "call")
     yield f"Judging: {calls}, {cost['cache_hits']} known already, {usd}{unknown}"
+
+
+def _reused(systems: Sequence[SystemCost]) -> Iterator[str]:
+    """Answers that nobody was asked for: their costs and times are those of then."""
+    reused = {entry["system"]: entry["reused"] for entry in systems if entry["reused"]}
+    if reused:
+        yield (
+            f"Reused answers of earlier runs, with their cost and latency: {_tally(reused)};"
+            " nothing was paid for them now"
+        )
+
+
+def _budget(budget: BudgetEntry | None, faults: Sequence[FaultCount]) -> Iterator[str]:
+    if budget is None:
+        return
+    said = f"Budget: {budget['spent']:.4f} of {budget['usd']:g} USD spent"
+    if budget["stopped"]:
+        left = sum(entry["count"] for entry in faults if entry["source"] == "budget")
+        said += f", the rest was not asked ({counted(left, 'score')} without a value)"
+    if budget["overshoot"]:
+        said += f"; exceeded by {budget['overshoot']:.4f} USD, for calls cost more than expected"
+    yield said
+
+
+def _faults(faults: Sequence[FaultCount]) -> Iterator[str]:
+    """What judge, scorer and measures failed on; systems' errors stand by themselves."""
+    for entry in faults:
+        if entry["source"] in ("judge", "scorer", "measure"):
+            yield (
+                f"Faults of the {entry['source']}: {entry['kind']} on"
+                f" {counted(entry['count'], 'score')} of {entry['system']}; {entry['case']}:"
+                f" {entry['message']}"
+            )
 
 
 def _errors(report: Report) -> Iterator[str]:

@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_touchstone.gold import Case
-from pytest_touchstone.report.model import CanaryEntry, EvaluationCost, RunConfig
+from pytest_touchstone.report.model import (
+    BudgetEntry,
+    CanaryEntry,
+    EvaluationCost,
+    RunConfig,
+)
 
 
 def nothing_judged() -> EvaluationCost:
@@ -46,6 +51,7 @@ class RunRecord:
     :param peak_in_flight: most calls that were in flight at once, where it was counted.
     :param judging: what judging cost.
     :param canaries: ``None`` where the judge was not asked any.
+    :param budget: ``None`` where the run had none.
     """
 
     id: str
@@ -56,6 +62,7 @@ class RunRecord:
     peak_in_flight: int | None = None
     judging: EvaluationCost = field(default_factory=nothing_judged)
     canaries: CanaryRows | None = None
+    budget: BudgetEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,7 @@ class QuestionRow:
     :param cost_usd: US dollars, or ``None`` with ``cost_reason``.
     :param duration_ms: wall time of the call in milliseconds.
     :param error: ``kind`` and ``message`` of a system fault.
+    :param reused_from: the run that asked, where it was an earlier one.
     """
 
     case_id: str
@@ -122,6 +130,7 @@ class QuestionRow:
     cost_reason: str | None = None
     duration_ms: float | None = None
     error: Mapping[str, str] | None = None
+    reused_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ Reason = Literal[
     "scorer_scale_unclear",
     "paragraph_too_long",
     "no_text",
+    "not_recorded",
 ]
 """Why there is no coverage: no answer within tries and deadline; the server will not score this
 pair; it answered without a finite number for it; the client's package is missing; what its values
-mean is not known; the paragraph alone fills the model's window; nothing to score."""
+mean is not known; the paragraph alone fills the model's window; nothing to score; a run
+that is replayed does not hold it."""
 
 
 @dataclass(frozen=True, slots=True)

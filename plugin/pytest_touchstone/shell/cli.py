@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from pytest_touchstone.shell.commands import annotate, coverage, dataset, gate, report, run
+from pytest_touchstone.shell.commands import annotate, bundle, coverage, dataset, gate, report, run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +22,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Evaluate a question-answering system against gold questions.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (run, report, gate, annotate, dataset, coverage):
+    for command in (run, report, gate, bundle, annotate, dataset, coverage):
         command.add(commands)
     return parser
 

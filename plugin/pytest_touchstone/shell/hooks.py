@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pytest_touchstone.bundling.replay import Replay
 from pytest_touchstone.flight.flight import FlightError
 from pytest_touchstone.floors import BelowFloor, CaseScores
 from pytest_touchstone.gate import Previous, not_held, turns_red
@@ -25,7 +26,9 @@ from pytest_touchstone.run import Process, new_process
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.settings_file import SettingsError, load_settings
 from pytest_touchstone.shell.gating import record_gates, write_gates
+from pytest_touchstone.shell.planning import PlanOnly
 from pytest_touchstone.shell.refusal import Refusal
+from pytest_touchstone.shell.replaying import hand_over, open_replay
 from pytest_touchstone.shell.session import (
     Evaluation,
     Finished,
@@ -42,6 +45,18 @@ from pytest_touchstone.unusable import Unusable
 
 _WORKER_INPUT = "touchstone_run"
 _WORKER_FAILURE = "touchstone_failure"
+_SETTINGS = (
+    "dataset",
+    "system",
+    "baseline",
+    "split",
+    "sample",
+    "repeats",
+    "previous",
+    "budget",
+    "join",
+    "shards",
+)
 _LOW_SHOWN = 20
 _LONGEST_LINE = 1000
 
@@ -53,14 +68,18 @@ def register(config: pytest.Config, default_settings: str) -> None:
     """
     given = config.getoption("touchstone_settings")
     file = config.invocation_params.dir / given if given else config.rootpath / default_settings
-    names = ("dataset", "system", "baseline", "split", "sample", "repeats", "previous")
-    options = {name: config.getoption(f"touchstone_{name}") for name in names}
+    options = {name: config.getoption(f"touchstone_{name}") for name in _SETTINGS}
+    if config.getoption("touchstone_reuse_answers"):
+        options["reuse_answers"] = "all"
     options["gates"] = config.getoption("touchstone_gate")
+    overrides = {name: value for name, value in options.items() if value is not None}
+    replay: Replay | None = None
     try:
-        settings = load_settings(
-            file, overrides={name: value for name, value in options.items() if value is not None}
-        )
-    except SettingsError as error:
+        if opened := open_replay(config, config.rootpath / "reports", overrides):
+            settings, replay = opened
+        else:
+            settings = load_settings(file, overrides=overrides)
+    except (SettingsError, Unusable) as error:
         raise pytest.UsageError(redactor(os.environ, ())(str(error))) from None
     if (output := _output(config)) and (fault := output_fault(output)):
         raise pytest.UsageError(f"--touchstone-output: {fault}")
@@ -71,10 +90,14 @@ def register(config: pytest.Config, default_settings: str) -> None:
     try:
         # Workers compare nothing with it.
         previous = None if hasattr(config, "workerinput") else previous_report(settings)
+        hooks = Hooks(config, settings, previous, replay)
     except Unusable as error:
         raise pytest.UsageError(str(error)) from None
-    hooks = Hooks(config, settings, previous)
     config.pluginmanager.register(hooks, "touchstone-hooks")
+    if config.getoption("touchstone_plan"):
+        config.option.dist = "no"  # one process is enough to tell
+        config.pluginmanager.register(PlanOnly(hooks.plan), "touchstone-plan")
+        return
     config.pluginmanager.register(Refusal(config, hooks.begin), "touchstone-refusal")
     config.pluginmanager.register(Landing(hooks), "touchstone-landing")
 
@@ -83,14 +106,19 @@ class Hooks:
     """Collection, cases, scores, outcomes and the report of one session."""
 
     def __init__(
-        self, config: pytest.Config, settings: Settings, previous: Previous | None
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        previous: Previous | None,
+        replay: Replay | None,
     ) -> None:
+        self._replay = replay
         self._config = config
         self._settings = settings
         self._previous = previous
         self._strict = bool(config.getoption("touchstone_strict"))
         self._worker_input = getattr(config, "workerinput", None)
-        self._process = _process(self._worker_input)
+        self._process = _process(config, settings, replay, self._worker_input)
         self._redact = redactor(os.environ, settings.secrets())
         self.evaluation = Evaluation(
             settings,
@@ -98,12 +126,13 @@ class Hooks:
             process=self._process,
             hooked=self._hooked_systems,
             progress=_Progress(config),
+            replay=replay,
         )
         self._gold_fault: str | None = None
         self._failure: str | None = None
         self._cases_reported = False
         option = config.option
-        idle = option.collectonly or option.setupplan
+        idle = option.collectonly or option.setupplan or option.touchstone_plan
         self._to_be_gated = bool(option.touchstone_gate) and not idle
         self._gates: list[GateEntry] = []
         self._low: list[tuple[str, Sequence[str]]] = []
@@ -155,6 +184,22 @@ class Hooks:
         if (expected := self.evaluation.expectation) and reporter is not None:
             reporter.write_line(expected)
         return None
+
+    def plan(self, session: pytest.Session) -> list[str]:
+        """What a session with this selection would ask of whom.
+
+        :raises pytest.UsageError: where nothing can be told.
+        """
+        if self._gold_fault is not None:
+            raise pytest.UsageError(self._gold_fault)
+        if session.testsfailed:
+            return ["plan: something could not be collected, so nothing is planned"]
+        if not self.evaluation.anything_selected:
+            return ["plan: nothing that is selected asks anybody"]
+        try:
+            return [printable(line, _LONGEST_LINE) for line in self.evaluation.expected()]
+        except Unusable as error:
+            raise pytest.UsageError(self._redact(str(error))) from None
 
     # -- one test -------------------------------------------------------------------------
 
@@ -222,7 +267,10 @@ class Hooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput[_WORKER_INPUT] = [self._process.run_id, self._process.started_at]
+        process = self._process
+        node.workerinput[_WORKER_INPUT] = [process.run_id, process.started_at, process.session]
+        if self._replay is not None:
+            hand_over(node, self._settings)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -289,6 +337,9 @@ class Hooks:
             yield f"note: defined but not part of this run: {', '.join(unused)} (setting `system`)"
         if self._summary_fault is not None:
             yield f"note: {printable(self._summary_fault, _LONGEST_LINE)}"
+        if self._replay is None and (run_id := self._finished.resumable):
+            option = f"--touchstone-resume={run_id[:12]}"
+            yield f"note: not everything was asked; go on with it: {option}"
         for notice in self._finished.notices:
             yield f"note: {printable(notice, _LONGEST_LINE)}"
 
@@ -305,12 +356,21 @@ class Hooks:
             return
         output = _output(self._config) or self._settings.reports
         try:
-            self._finished = finish(self._settings, self._process.run_id, self._previous)
+            self._finished = finish(
+                self._settings,
+                self._process.run_id,
+                self._previous,
+                replayed=self._replay is not None,
+            )
             self._report_file = self._finished.write(output) if self._finished else None
         except (StoreError, OSError) as error:
             self.failed(f"the report cannot be written: {error}")
         if self._finished is not None and self._finished.answered == 0:
             self.failed("the system under test answered no question")
+        if self._finished is not None and self._replay is not None:
+            results = self._finished.report["snapshot"]["results_sha256"]
+            if wrong := self._replay.compared(results):
+                self.failed(wrong)
         if self._finished is not None:
             self._gates = self._finished.report["gates"]
             self._summary_fault = append_summary(os.environ, self._finished.report)
@@ -409,11 +469,19 @@ def _output(config: pytest.Config) -> Path | None:
     return config.invocation_params.dir / output if output else None
 
 
-def _process(worker_input: Mapping[str, Any] | None) -> Process:
+def _process(
+    config: pytest.Config,
+    settings: Settings,
+    replay: Replay | None,
+    worker_input: Mapping[str, Any] | None,
+) -> Process:
+    if worker_input is None and replay is not None:
+        return Process(replay.run_id, replay.started_at)
     if worker_input is None:
-        return new_process()
-    run_id, started_at = worker_input[_WORKER_INPUT]
-    return Process(run_id, started_at, workers=int(worker_input["workercount"]))
+        return new_process(settings, config.getoption("touchstone_resume"))
+    run_id, started_at, session = worker_input[_WORKER_INPUT]
+    workers = int(worker_input["workercount"]) * settings.shards
+    return Process(run_id, started_at, workers, session)
 
 
 def _measures(marker: pytest.Mark, nodeid: str) -> tuple[Measure, ...]:

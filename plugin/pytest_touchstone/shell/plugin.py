@@ -15,7 +15,8 @@ import pytest
 
 _MARKER = "touchstone(*measures): what this test module measures on every gold question"
 DEFAULT_SETTINGS = "evaluation/settings.yaml"
-_PATHS = frozenset(f"--touchstone-{name}" for name in ("settings", "dataset", "output", "previous"))
+_FILES = ("settings", "dataset", "output", "previous", "replay")
+_PATHS = frozenset(f"--touchstone-{name}" for name in _FILES)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -66,6 +67,39 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the earlier report that gates call `previous`",
     )
     group.addoption(
+        "--touchstone-resume",
+        metavar="RUN",
+        help="go on with a run that was cut short: its id, the beginning of it, or `latest`",
+    )
+    group.addoption(
+        "--touchstone-join",
+        metavar="RUN",
+        help="share this run, of any name, with other shells or machines that say the same",
+    )
+    group.addoption(
+        "--touchstone-shards", metavar="N", help="how many of them share the limits (default: 1)"
+    )
+    group.addoption(
+        "--touchstone-reuse-answers",
+        action="store_true",
+        help="use stored answers of every system whose configuration has not changed",
+    )
+    group.addoption(
+        "--touchstone-budget",
+        metavar="USD",
+        help="stop when so much was spent on judging and on the systems",
+    )
+    group.addoption(
+        "--touchstone-plan",
+        action="store_true",
+        help="print the calls, tokens and cost to expect, and make none",
+    )
+    group.addoption(
+        "--touchstone-replay",
+        metavar="BUNDLE",
+        help="make a report again from what `touchstone bundle` wrote, without network",
+    )
+    group.addoption(
         "--touchstone-strict",
         action="store_true",
         help="a case under a measure's floor fails, instead of showing as `low`",
@@ -81,7 +115,8 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
     _refuse_misleading_words(config)
-    given = config.getoption("touchstone_settings") or config.getoption("touchstone_dataset")
+    naming = ("settings", "dataset", "replay")
+    given = any(config.getoption(f"touchstone_{name}") for name in naming)
     if given or (config.rootpath / DEFAULT_SETTINGS).is_file():
         from pytest_touchstone.shell.hooks import register
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_touchstone.annotations import Annotations
+from pytest_touchstone.bundling.replay import Replay
 from pytest_touchstone.dataset import read_annotations, read_gold
 from pytest_touchstone.floors import CaseScores
 from pytest_touchstone.forms import page
@@ -22,10 +23,12 @@ from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.gold.sampling import stratified_sample
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.opening.collection import Progress
+from pytest_touchstone.planning import plan_lines
 from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import Report, report_name, to_json
 from pytest_touchstone.report_file import read_report
 from pytest_touchstone.run import Hooked, Process, Run, finish_run, open_run
+from pytest_touchstone.score import BUDGET
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan
 from pytest_touchstone.store.engine import Store, StoreError
@@ -39,6 +42,7 @@ class Evaluation:
     :param process: this process's part in the run.
     :param hooked: systems that the hook names.
     :param progress: told of texts embedded so far and in all.
+    :param replay: the bundle that everything comes from, where the run is a replay.
     """
 
     def __init__(
@@ -49,7 +53,9 @@ class Evaluation:
         process: Process,
         hooked: Hooked,
         progress: Progress,
+        replay: Replay | None = None,
     ) -> None:
+        self._replay = replay
         self._settings = settings
         self._root = root
         self._process = process
@@ -65,7 +71,7 @@ class Evaluation:
 
         :raises GoldError: with every fault of the file.
         """
-        return read_gold(self._settings.dataset)
+        return self._replay.gold if self._replay else read_gold(self._settings.dataset)
 
     @cached_property
     def annotations(self) -> Annotations:
@@ -73,6 +79,8 @@ class Evaluation:
 
         :raises AnnotationError: with every fault of a file.
         """
+        if self._replay:
+            return self._replay.annotations
         return read_annotations(self._settings.dataset.parent)
 
     @cached_property
@@ -92,10 +100,18 @@ class Evaluation:
             message = f"no gold question has {split!r} here, and only these were asked for"
             raise GoldError([GoldFault(self.gold.file, 0, "split", message)])
         possible = self._possible(measures)
-        return [case for case in self.scope if any(m.applies(case) for m in possible)]
+        return [case for case in self.scope if any(self._takes(case, m) for m in possible)]
+
+    def _takes(self, case: Case, measure: Measure) -> bool:
+        """Whether the run can take the measure of the case."""
+        if self._replay:
+            return (case.id, measure.name) in self._replay.planned
+        return measure.applies(case)
 
     def why_no_cases(self, measures: Sequence[Measure]) -> str:
         """Why :meth:`cases_for` found none."""
+        if self._replay:
+            return "the bundle holds none of these measures"
         if not self._possible(measures):
             return "no judge is configured: set `judge` to a model that judges"
         names = ", ".join(measure.name for measure in measures)
@@ -106,6 +122,8 @@ class Evaluation:
 
         What is judged needs a judge, or people; what a scorer says needs a scorer.
         """
+        if self._replay:
+            return [m for m in measures if m.name in self._replay.measures]
         scorer, judge = self._settings.scorer is not None, self._settings.judge is not None
         there = [m for m in measures if scorer or not m.scored]
         if judge:
@@ -126,8 +144,26 @@ class Evaluation:
         return bool(self._selected)
 
     def start(self) -> None:
-        """Put the selection in flight."""
-        plan = Plan(
+        """Put the selection in flight; a replay all of what it replays, for it costs nothing."""
+        if self._replay:
+            self._run = self._replay.open(self._settings, self._process)
+            return
+        self._run = open_run(
+            self._settings,
+            self._plan(),
+            self._process,
+            root=self._root,
+            hooked=self._hooked,
+            people=self.annotations,
+            progress=self._progress,
+        )
+
+    def expected(self) -> list[str]:
+        """What :meth:`start` would ask of whom, line by line."""
+        return list(plan_lines(self._settings, self._plan()))
+
+    def _plan(self) -> Plan:
+        return Plan(
             self.gold,
             tuple(self._order),
             {
@@ -135,15 +171,6 @@ class Evaluation:
                 for case_id, chosen in self._selected.items()
             },
             self.scope,
-        )
-        self._run = open_run(
-            self._settings,
-            plan,
-            self._process,
-            root=self._root,
-            hooked=self._hooked,
-            people=self.annotations,
-            progress=self._progress,
         )
 
     @property
@@ -202,6 +229,13 @@ class Finished:
         asked = (case for case in cases if NOT_RUN not in case["reasons"].values())
         return sum(case["error"] is None for case in asked)
 
+    @property
+    def resumable(self) -> str | None:
+        """Id of the run, where it ended before everything was asked."""
+        left = {NOT_RUN, BUDGET}
+        cut = any(left.intersection(case["reasons"].values()) for case in self.report["cases"])
+        return self.report["snapshot"]["run"]["id"] if cut else None
+
     def write(self, output: Path) -> Path:
         """Write the report, beside it its page, and say where the report is.
 
@@ -240,14 +274,17 @@ def _write(target: Path, text: str) -> None:
         raise
 
 
-def finish(settings: Settings, run_id: str, previous: Previous | None) -> Finished | None:
+def finish(
+    settings: Settings, run_id: str, previous: Previous | None, *, replayed: bool = False
+) -> Finished | None:
     """The report of a run, built from its rows, with its gates; ``None`` where nothing was
     evaluated.
 
     :param previous: the earlier report that gates compare with.
+    :param replayed: the run ended when it did, not now.
     :raises StoreError: where the rows cannot be read.
     """
-    found = finish_run(settings, run_id)
+    found = finish_run(settings, run_id, replayed=replayed)
     if found is None:
         return None
     report, notices = found

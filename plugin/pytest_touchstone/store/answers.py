@@ -18,12 +18,17 @@ from pytest_touchstone.trace import Answer, Facts, Observation, Passage, SystemF
 
 
 class Place(NamedTuple):
-    """Whose conversation over which case."""
+    """Whose conversation over which case: the unit of a claim."""
 
     case_id: str
     system: str
     repeat: int
     mode: str
+
+    def key(self, run_id: str) -> str:
+        """Its content address within a run."""
+        parts = ["answer", run_id, *self]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def passage_digest(passage: Passage) -> str:
@@ -52,24 +57,17 @@ def insert_answers(
         passages |= zip(digests, found, strict=True)
         row = {"run_id": run_id, "created_at": created_at, "unfinished": int(unfinished)}
         row |= _question_row(case, seen, turn, digests)
-        question_id = new_id(connection.execute(sa.insert(tables.questions), row))
+        question_id = new_id(connection.execute(_NEW_QUESTION, row))
     insert_all_new(connection, tables.passages, _passage_rows(passages))
     return question_id
 
 
 def delete_unfinished(connection: Connection, run_id: str, place: Place) -> None:
     """Take back what was written of a conversation that nobody had read to the end."""
-    asked = tables.questions
-    here = (*_at(asked, run_id, place), asked.c.unfinished == 1)
-    ids = list(connection.execute(sa.select(asked.c.id).where(*here)).scalars())
-    if not ids:
-        return
-    its = tables.judgments.c.question_id.in_(ids)
-    read = sa.select(tables.judgments.c.id).where(its)
-    connection.execute(sa.delete(tables.citations).where(tables.citations.c.judgment_id.in_(read)))
-    connection.execute(sa.delete(tables.judgments).where(its))
-    connection.execute(sa.delete(tables.scores).where(tables.scores.c.question_id.in_(ids)))
-    connection.execute(sa.delete(asked).where(asked.c.id.in_(ids)))
+    here = {"its_run_id": run_id} | {f"its_{name}": it for name, it in place._asdict().items()}
+    for question_id in connection.execute(_UNFINISHED, here).scalars().all():
+        for delete in _DELETES:
+            connection.execute(delete, here | {"its_question": question_id})
 
 
 def unfinished_places(connection: Connection, run_id: str) -> set[Place]:
@@ -87,7 +85,7 @@ def kept_answers(connection: Connection, run_id: str, place: Place) -> Observati
     """What was kept of a conversation that nobody has read to the end; ``None`` where it is no
     answer: the system was not asked, for want of budget."""
     asked = tables.questions
-    here = (*_at(asked, run_id, place), asked.c.unfinished == 1)
+    here = (*at_place(asked, run_id, place), asked.c.unfinished == 1)
     query = sa.select(asked).where(*here).order_by(asked.c.turn)
     rows = list(connection.execute(query).mappings())
     if not rows or any(row["error"] and _is_budget(row["error"]) for row in rows):
@@ -112,7 +110,42 @@ def known_answers(connection: Connection, address: str) -> Observation | None:
     return None
 
 
-def _at(asked: sa.Table, run_id: str, place: Place) -> tuple[sa.ColumnElement[bool], ...]:
+def latest_answers(connection: Connection, place: Place, question: str) -> Observation | None:
+    """The latest answers to a question of any run, whatever else has changed since."""
+    asked = tables.questions.c
+    query = (
+        sa.select(asked.run_id)
+        .where(
+            asked.case_id == place.case_id,
+            asked.system == place.system,
+            asked.repeat == place.repeat,
+            asked.mode == place.mode,
+            asked.question == question,
+            asked.error.is_(None),
+        )
+        .order_by(asked.id.desc())
+        .limit(1)
+    )
+    run_id = connection.execute(query).scalar()
+    if run_id is None:
+        return None
+    here = at_place(tables.questions, run_id, place)
+    rows = connection.execute(sa.select(tables.questions).where(*here).order_by(asked.turn))
+    return _observation(connection, list(rows.mappings()), earlier=run_id)
+
+
+def mean_cost(connection: Connection, system: str) -> float | None:
+    """US dollars of a turn of the system, over all runs; ``None`` where no cost is known."""
+    asked = tables.questions.c
+    query = sa.select(sa.func.avg(asked.cost_usd)).where(
+        asked.system == system, asked.reused_from.is_(None)
+    )
+    mean: float | None = connection.execute(query).scalar()
+    return mean
+
+
+def at_place(asked: sa.Table, run_id: str, place: Place) -> tuple[sa.ColumnElement[bool], ...]:
+    """The rows of one conversation of a run."""
     return (
         asked.c.run_id == run_id,
         asked.c.case_id == place.case_id,
@@ -120,6 +153,27 @@ def _at(asked: sa.Table, run_id: str, place: Place) -> tuple[sa.ColumnElement[bo
         asked.c.repeat == place.repeat,
         asked.c.mode == place.mode,
     )
+
+
+# Made once: building a statement costs more than executing it.
+_NEW_QUESTION = sa.insert(tables.questions)
+
+
+def _at_its(table: sa.Table) -> list[sa.ColumnElement[bool]]:
+    return [table.c[name] == sa.bindparam(f"its_{name}") for name in ("run_id", *Place._fields)]
+
+
+_UNFINISHED = sa.select(tables.questions.c.id).where(
+    *_at_its(tables.questions), tables.questions.c.unfinished == 1
+)
+_ITS = sa.bindparam("its_question")
+_JUDGED = sa.select(tables.judgments.c.id).where(tables.judgments.c.question_id == _ITS)
+_DELETES = (
+    sa.delete(tables.citations).where(tables.citations.c.judgment_id.in_(_JUDGED)),
+    sa.delete(tables.judgments).where(tables.judgments.c.question_id == _ITS),
+    sa.delete(tables.scores).where(*_at_its(tables.scores), tables.scores.c.question_id == _ITS),
+    sa.delete(tables.questions).where(tables.questions.c.id == _ITS),
+)
 
 
 def _is_budget(error: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ from pytest_touchstone.verdicts import (
     ParagraphVerdict,
     SourceCoverage,
 )
+
+_NEW_JUDGMENT, _NEW_CITATIONS = sa.insert(tables.judgments), sa.insert(tables.citations)
 
 
 @dataclass(slots=True)
@@ -62,16 +65,19 @@ def insert_judgments(
             "coverage_score": one.covered.best if one.covered else None,
             "created_at": created_at,
         }
-        inserted = connection.execute(sa.insert(tables.judgments), row)
+        inserted = connection.execute(_NEW_JUDGMENT, row)
         (judgment_id,) = inserted.inserted_primary_key or (0,)
         sources = [{"judgment_id": judgment_id, **source} for source in _sources(one, ids)]
         if sources:
-            connection.execute(sa.insert(tables.citations), sources)
+            connection.execute(_NEW_CITATIONS, sources)
 
 
 def _citing(answer: Answer, seen: Observation) -> dict[int, _Citing]:
     # Citations are measured on the recorded conversation, and nobody scores the other one later.
-    parted = () if seen.mode == LIVE else cited_paragraphs(answer, seen.citation_pattern)
+    cites = seen.mode != LIVE and (
+        answer.citations or re.search(seen.citation_pattern, answer.text) is not None
+    )
+    parted = cited_paragraphs(answer, seen.citation_pattern) if cites else ()
     found = {each.index: _Citing(each.text, each.cited) for each in parted if each.cited}
     support = seen.verdicts.get("support")
     for judged in support.verdicts if isinstance(support, ParagraphSupport) else ():

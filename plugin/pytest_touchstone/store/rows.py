@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from pytest_touchstone.gold import parse_gold
-from pytest_touchstone.report.model import CanaryEntry, EvaluationCost
+from pytest_touchstone.report.model import BudgetEntry, CanaryEntry, EvaluationCost
 from pytest_touchstone.report.rows import (
     CanaryRows,
     CaseRow,
@@ -26,6 +27,7 @@ from pytest_touchstone.report.rows import (
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store
 
+_ROUNDING = 1e-9
 _AT_ONCE = 500  # parameters of one query; SQLite's limit is 999 in older versions
 
 
@@ -65,17 +67,27 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
     row = run.mappings().first()
     if row is None:
         return None
-    asked = _all(connection, tables.questions, run_id)
-    questions = tuple(_question(question) for question in asked)
+    questions = tuple(_question(row) for row in _all(connection, tables.questions, run_id))
     digests = {ref.digest for question in questions for ref in question.passages}
     notes: dict[str, dict[str, Any]] = {}
     for note in _all(connection, tables.notes, run_id):
         notes.setdefault(note["kind"], {})[note["key"]] = json.loads(note["value"])
     return RunRows(
-        run=_run_record(row, notes, _canaries(_all(connection, tables.canaries, run_id))),
+        run=_run_record(
+            row,
+            notes,
+            _canaries(list(_all(connection, tables.canaries, run_id))),
+            _budget(next(_all(connection, tables.spending, run_id), None)),
+        ),
         cases=_cases(_all(connection, tables.cases, run_id)),
         plan=tuple(
-            PlanRow(p["case_id"], p["system"], p["measure"], p["repeat"], p["mode"])
+            PlanRow(
+                p["case_id"],
+                intern(p["system"]),
+                intern(p["measure"]),
+                p["repeat"],
+                intern(p["mode"]),
+            )
             for p in _all(connection, tables.plan, run_id)
         ),
         questions=questions,
@@ -86,7 +98,10 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
 
 
 def _run_record(
-    row: RowMapping, notes: Mapping[str, Mapping[str, Any]], canaries: CanaryRows | None
+    row: RowMapping,
+    notes: Mapping[str, Mapping[str, Any]],
+    canaries: CanaryRows | None,
+    budget: BudgetEntry | None,
 ) -> RunRecord:
     config = json.loads(row["config"])
     config["prices"] = dict(sorted(notes.get("price", {}).items()))
@@ -103,7 +118,20 @@ def _run_record(
         peak_in_flight=sum(peaks) if peaks else None,
         judging=_judging(notes),
         canaries=canaries,
+        budget=budget,
     )
+
+
+def _budget(row: RowMapping | None) -> BudgetEntry | None:
+    if row is None:
+        return None
+    over = row["spent"] - row["budget"]
+    return {
+        "usd": row["budget"],
+        "spent": row["spent"],
+        "overshoot": over if over > _ROUNDING else 0.0,
+        "stopped": bool(row["refused"]),
+    }
 
 
 def _judging(notes: Mapping[str, Mapping[str, Any]]) -> EvaluationCost:
@@ -138,7 +166,7 @@ def _canaries(rows: list[RowMapping]) -> CanaryRows | None:
     return CanaryRows(first["judge"], first["asked_at"], first["earlier_at"], entries)
 
 
-def _cases(rows: list[RowMapping]) -> tuple[CaseRow, ...]:
+def _cases(rows: Iterable[RowMapping]) -> tuple[CaseRow, ...]:
     ordered = sorted(rows, key=lambda row: row["position"])
     lines = "".join(f"{row['gold']}\n" for row in ordered)
     if not lines:
@@ -150,11 +178,11 @@ def _cases(rows: list[RowMapping]) -> tuple[CaseRow, ...]:
 def _question(row: RowMapping) -> QuestionRow:
     return QuestionRow(
         case_id=row["case_id"],
-        system=row["system"],
+        system=intern(row["system"]),  # the same few words in thousands of rows
         question=row["question"],
         turn=row["turn"],
         repeat=row["repeat"],
-        mode=row["mode"],
+        mode=intern(row["mode"]),
         answer=row["answer"],
         passages=[PassageRef(**source) for source in json.loads(row["sources"] or "[]")],
         filters=_parsed(row["filters"]),
@@ -164,21 +192,22 @@ def _question(row: RowMapping) -> QuestionRow:
         cost_reason=row["cost_reason"],
         duration_ms=row["duration_ms"],
         error=_parsed(row["error"]),
+        reused_from=row["reused_from"],
     )
 
 
 def _score(row: RowMapping) -> ScoreRow:
     return ScoreRow(
         case_id=row["case_id"],
-        system=row["system"],
-        measure=row["measure"],
+        system=intern(row["system"]),
+        measure=intern(row["measure"]),
         value=row["value"],
         why=row["why"],
         reason=row["reason"],
         repeat=row["repeat"],
-        mode=row["mode"],
-        origin=row["origin"],
-        engine=row["engine"],
+        mode=intern(row["mode"]),
+        origin=intern(row["origin"]),
+        engine=intern(row["engine"]),
         detail=json.loads(row["detail"]),
     )
 
@@ -195,9 +224,9 @@ def _passages(connection: Connection, digests: Iterable[str]) -> dict[str, Store
     return found
 
 
-def _all(connection: Connection, table: sa.Table, run_id: str) -> list[RowMapping]:
-    query = sa.select(table).where(table.c.run_id == run_id)
-    return list(connection.execute(query).mappings())
+def _all(connection: Connection, table: sa.Table, run_id: str) -> Iterator[RowMapping]:
+    # One after the other: there may be ten thousands of them.
+    return iter(connection.execute(sa.select(table).where(table.c.run_id == run_id)).mappings())
 
 
 def _parsed(text: str | None) -> Any:

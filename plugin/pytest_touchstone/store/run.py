@@ -7,17 +7,16 @@ observer's own monotonic clock* may be taken over; wall clocks are trusted nowhe
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import Connection
 
 from pytest_touchstone.gold import Case, case_to_json
 from pytest_touchstone.report.rows import PlanRow
@@ -81,8 +80,7 @@ class Unit:
 
     def key(self, run_id: str) -> str:
         """The unit's content address within a run."""
-        parts = ["answer", run_id, self.case_id, self.system, self.repeat, self.mode]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return self.place.key(run_id)
 
     @property
     def place(self) -> Place:
@@ -188,10 +186,9 @@ class RunStore:
         keys = {unit.key(self.run_id): unit for unit in units}
 
         def job(connection: Connection) -> Unit | None:
-            calls = tables.calls
-            query = sa.select(calls.c.key).where(calls.c.key.in_(keys))
-            # One unit alone is simply tried.
-            taken = set(connection.execute(query).scalars()) if len(keys) > 1 else set()
+            taken: set[str] = set()
+            if len(keys) > 1:  # one alone is simply tried
+                taken.update(connection.execute(_TAKEN, {"its_keys": list(keys)}).scalars())
             claim = new_claim(connection.dialect.name)
             for key, unit in keys.items():
                 if key in taken:
@@ -247,18 +244,23 @@ class RunStore:
     def keep(self, case: Case, seen: Observation) -> Future[None]:
         """Store what a system answered before anybody reads it: it is there whatever comes."""
         unit = Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
+        claim = {"its_key": unit.key(self.run_id), "its_owner": self.owner}
         self._unfinished.add(unit)
 
         def job(connection: Connection) -> None:
+            if connection.execute(_IS_HELD, claim).first() is None:
+                return  # somebody else goes on with it
             delete_unfinished(connection, self.run_id, unit.place)
             insert_answers(connection, self.run_id, case, seen, now(), unfinished=True)
 
         return self._store.write(job)
 
+    def may_have_kept(self, unit: Unit) -> bool:
+        """Whether :meth:`kept` is worth asking."""
+        return unit in self._unfinished
+
     def kept(self, unit: Unit) -> Observation | None:
         """What a process kept of a unit that it did not come to read."""
-        if unit not in self._unfinished:
-            return None
         return self._store.read(
             lambda connection: kept_answers(connection, self.run_id, unit.place)
         )
@@ -301,7 +303,7 @@ class RunStore:
                 for measure, score in scores.items()
             ]
             if rows:
-                connection.execute(sa.insert(tables.scores), rows)
+                connection.execute(_NEW_SCORES, rows)
             insert_all_new(connection, tables.call_uses, _use_rows(self.run_id, uses or {}))
 
         self._unfinished.discard(unit)
@@ -322,18 +324,25 @@ class RunStore:
         units = dict.fromkeys(Unit(*row[1:]) for row in rows)
         return (rows[-1].id if rows else last_id), list(units)
 
-    def scores(self, unit: Unit) -> dict[str, Score]:
-        """The scores of a unit by measure; empty before it is done."""
-        scores = tables.scores.c
-        query = sa.select(tables.scores).where(
-            scores.run_id == self.run_id,
-            scores.case_id == unit.case_id,
-            scores.system == unit.system,
-            scores.repeat == unit.repeat,
-            scores.mode == unit.mode,
-        )
-        rows = self._store.read(lambda connection: list(connection.execute(query).mappings()))
-        return {str(row["measure"]): _score(row) for row in rows}
+    def scores(self, units: Sequence[Unit]) -> dict[Unit, dict[str, Score]]:
+        """The scores of units by measure, for those that are done.
+
+        :param units: at least one; of one system, repeat and mode.
+        """
+        first = units[0]
+        here = {
+            "its_run": self.run_id,
+            "its_cases": [unit.case_id for unit in units],
+            "its_system": first.system,
+            "its_repeat": first.repeat,
+            "its_mode": first.mode,
+        }
+        rows = self._store.read(lambda connection: connection.execute(_SCORES, here).all())
+        found: dict[Unit, dict[str, Score]] = {}
+        for row in rows:
+            unit = replace(first, case_id=row.case_id)
+            found.setdefault(unit, {})[row.measure] = _score(row)
+        return found
 
     def _set(self, statement: sa.Executable, **values: Any) -> Future[None]:
         def job(connection: Connection) -> None:
@@ -380,20 +389,32 @@ _HELD = (
     tables.calls.c.owner == sa.bindparam("its_owner"),
     tables.calls.c.state == _CLAIMED,
 )
+_TAKEN = sa.select(tables.calls.c.key).where(
+    tables.calls.c.key.in_(sa.bindparam("its_keys", expanding=True))
+)
+_IS_HELD = sa.select(tables.calls.c.key).where(*_HELD)
 _TAKE_OVER = sa.update(tables.calls).where(*_HELD).values(owner=sa.bindparam("new_owner"))
 _CLOSE = sa.update(tables.calls).where(*_HELD).values(state=_DONE)
 _LET_GO = sa.delete(tables.calls).where(*_HELD)
 
 
-def _score(row: RowMapping) -> Score:
-    return Score(
-        row["value"],
-        row["why"],
-        row["reason"],
-        row["origin"],
-        row["engine"],
-        json.loads(row["detail"]),
+_NEW_SCORES = sa.insert(tables.scores)
+_SCORES = sa.select(
+    *(
+        tables.scores.c[name]
+        for name in ("case_id", "measure", "value", "why", "reason", "origin", "engine", "detail")
     )
+).where(
+    tables.scores.c.run_id == sa.bindparam("its_run"),
+    tables.scores.c.case_id.in_(sa.bindparam("its_cases", expanding=True)),
+    tables.scores.c.system == sa.bindparam("its_system"),
+    tables.scores.c.repeat == sa.bindparam("its_repeat"),
+    tables.scores.c.mode == sa.bindparam("its_mode"),
+)
+
+
+def _score(row: sa.Row[Any]) -> Score:
+    return Score(row.value, row.why, row.reason, row.origin, row.engine, json.loads(row.detail))
 
 
 def _use_rows(run_id: str, uses: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -405,7 +426,7 @@ def _use_rows(run_id: str, uses: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _score_row(unit: Unit, measure: str, score: Score) -> dict[str, Any]:
     return {
-        **asdict(unit),
+        **unit.place._asdict(),
         "measure": measure,
         "value": score.value,
         "reason": score.reason,

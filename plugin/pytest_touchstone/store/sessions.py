@@ -8,7 +8,9 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from pytest_touchstone.score import BUDGET
 from pytest_touchstone.store import tables
+from pytest_touchstone.store.answers import Place, at_place
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.statements import insert_all_new, insert_new
 from pytest_touchstone.unusable import Unusable
@@ -75,9 +77,27 @@ def open_session(connection: Connection, run_id: str, session: str, moment: str)
     insert = insert_new(connection.dialect.name, tables.notes).returning(tables.notes.c.key)
     if connection.execute(insert, row).first() is None:
         return
+    _reopen_unpaid(connection, run_id)
     runs, spending = tables.runs, tables.spending
     connection.execute(sa.update(runs).where(runs.c.id == run_id).values(stop=0, finished_at=None))
     # What a killed process had reserved was not spent, or not known to be.
     connection.execute(
         sa.update(spending).where(spending.c.run_id == run_id).values(reserved=0.0, refused=0)
     )
+
+
+def _reopen_unpaid(connection: Connection, run_id: str) -> None:
+    """What the budget cut off is to be gone on with: the claims on it are let go."""
+    asked, scores, calls = tables.questions, tables.scores.c, tables.calls
+    cut = sa.select(scores.question_id).where(scores.run_id == run_id, scores.reason == BUDGET)
+    query = (
+        sa.select(asked.c.case_id, asked.c.system, asked.c.repeat, asked.c.mode)
+        .where(asked.c.id.in_(cut))
+        .distinct()
+    )
+    for row in connection.execute(query).all():
+        place = Place(*row)
+        connection.execute(sa.delete(calls).where(calls.c.key == place.key(run_id)))
+        connection.execute(
+            sa.update(asked).where(*at_place(asked, run_id, place)).values(unfinished=1)
+        )

@@ -12,8 +12,6 @@ from sqlalchemy.engine import Connection
 
 from pytest_touchstone.store import tables
 
-from pytest_touchstone.store import tables
-
 
 @cache
 def insert_new(dialect: str, table: sa.Table) -> Any:
@@ -25,12 +23,6 @@ def insert_new(dialect: str, table: sa.Table) -> Any:
 @cache
 def new_claim(dialect: str) -> Any:
     """An insert of a call that returns its key where the row was not there already."""
-    return insert_new(dialect, tables.calls).returning(tables.calls.c.key)
-
-
-@cache
-def new_claim(dialect: str) -> Any:
-    """A claim: a row of ``eval_calls`` with its key, where nobody has it yet, and else no row."""
     return insert_new(dialect, tables.calls).returning(tables.calls.c.key)
 
 
@@ -46,6 +38,9 @@ def new_id(inserted: sa.CursorResult[Any]) -> int:
     return int(number)
 
 
+_TEXT = json.JSONEncoder(ensure_ascii=True, allow_nan=False, sort_keys=True, default=dict)
+
+
 def as_text(value: Any) -> str:
     """JSON text, the same for equal values."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False, sort_keys=True, default=dict)
+    return _TEXT.encode(value)

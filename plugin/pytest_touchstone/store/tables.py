@@ -175,6 +175,7 @@ spending = Table(
     "eval_spending",
     metadata,
     Column("run_id", ForeignKey("eval_runs.id"), primary_key=True),
+    Column("budget", Float, nullable=False),
     Column("spent", Float, nullable=False),
     Column("reserved", Float, nullable=False),
     Column("refused", Integer, nullable=False),
@@ -217,8 +218,8 @@ canaries = Table(
 )
 
 Index("eval_canaries_of_judge", canaries.c.judge, canaries.c.form, canaries.c.asked_at)
-Index("eval_questions_of_case", questions.c.run_id, questions.c.case_id)
+Index("eval_judgments_of_question", judgments.c.question_id)
+Index("eval_citations_of_judgment", citations.c.judgment_id)
 Index("eval_questions_by_address", questions.c.address)
-Index("eval_scores_of_case", scores.c.run_id, scores.c.case_id, scores.c.system)
 # Few claims are open at any time; whoever looks for those of the dead reads only them.
 Index("eval_calls_open", calls.c.state, calls.c.owner)

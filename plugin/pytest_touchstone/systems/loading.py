@@ -19,6 +19,7 @@ from pytest_touchstone.shipped import shipped
 from pytest_touchstone.storable import json_data
 from pytest_touchstone.systems.protocol import Loaded
 from pytest_touchstone.systems.single_shot import InThread, SingleShot
+from pytest_touchstone.systems.sources import source_digest
 from pytest_touchstone.trace import Message
 from pytest_touchstone.unusable import Unusable
 
@@ -126,7 +127,15 @@ def _as_loaded(
         identity=_identity(name, thing, identity),
         timeout=options.timeout,
         concurrency=options.concurrency,
+        source=source_digest(_modules(thing, identity)),
     )
+
+
+def _modules(thing: object, identity: Mapping[str, Any]) -> set[str]:
+    """Where the system is defined: the module that settings or hook name, and that of its type."""
+    named = (identity.get(key) for key in ("ask", "build", "object"))
+    paths = [_path(thing), *(path for path in named if path)]
+    return {path.partition(":")[0] for path in paths}
 
 
 def _takes_two(function: object) -> bool:

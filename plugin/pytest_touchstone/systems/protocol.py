@@ -50,6 +50,7 @@ class Loaded:
     :param identity: what its answers depend on (import path, options, model), for the report.
     :param concurrency: calls in flight; ``None`` means the default for its kind.
     :param timeout: seconds for one turn.
+    :param source: digest of the files that define it, as far as they can be seen.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Loaded:
     identity: dict[str, Any]
     timeout: float
     concurrency: int | None = None
+    source: str = ""
 
 
 def as_answer(returned: object) -> Answer:

@@ -15,7 +15,7 @@ function fillControls() {
   const types = [...new Set(REPORT.cases.map((item) => item.type))];
   options("type", [["", "all"], ...types.map((type) => [type, words(type)])]);
   const there = new Set(REPORT.cases.flatMap((item) => item.outcomes));
-  options("outcome", [["", "all"], ...Object.entries(REPORT.outcomes).filter(([key]) => there.has(key))]);
+  options("outcome", [["", "all"], ...REPORT.outcomes.filter(([key]) => there.has(key))]);
   options("measure", [["", "all"], ...REPORT.measures.map((measure, number) => [String(number), plain(measure.title)])]);
   options("order", [["file", "as in the file"], ["worst", "worst score first"], ["lost", "lost most to the baseline first"], ["won", "won most over it first"]]);
 }
@@ -54,11 +54,15 @@ function scoresOf(row, measure) {
   return row.scores.get(measure);
 }
 
+function outcomeTitle(outcome) {
+  return new Map(REPORT.outcomes).get(outcome);
+}
+
 function rowNode(row) {
   if (row.node) return row.node;
   const { item } = row;
   const badges = item.outcomes.filter((outcome) => telling.has(outcome))
-    .map((outcome) => make("span", { class: GRAVE.has(outcome) ? "badge bad" : "badge" }, REPORT.outcomes[outcome]));
+    .map((outcome) => make("span", { class: GRAVE.has(outcome) ? "badge bad" : "badge" }, outcomeTitle(outcome)));
   const summary = [
     make("span", { class: "case-head" }, make("span", { class: "id" }, inline(item.id)), words(item.type), badges, make("span", { class: "score" })),
     make("span", { class: "question" }, inline(item.gold.question)),
@@ -155,7 +159,7 @@ async function start() {
   }
   REPORT = await unpacked();
   rows = REPORT.cases.map((item, number) => ({ item, number, node: null, text: null, scores: null }));
-  telling = new Set(Object.keys(REPORT.outcomes).filter((outcome) =>
+  telling = new Set(REPORT.outcomes.map(([outcome]) => outcome).filter((outcome) =>
     outcome !== "fine" && REPORT.cases.some((item) => !item.outcomes.includes(outcome))));
   fillControls();
   update();

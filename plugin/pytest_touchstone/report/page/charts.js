@@ -88,7 +88,8 @@ function forest(width) {
         marks: [
           Plot.ruleX([0]),
           Plot.ruleY(deltas, { y: "measure", x1: "low", x2: "high", strokeWidth: 2, stroke: colour }),
-          Plot.text(deltas, { y: "measure", x: "value", text: (row) => ({ better: "▲", worse: "▼" })[row.standing] || "○", fill: colour, fontSize: 12, stroke: "var(--plot-background)", strokeWidth: 2, title: told }),
+          Plot.dot(deltas.filter((row) => row.standing === "undecided"), { y: "measure", x: "value", r: 3.5, fill: "var(--plot-background)", stroke: colour, title: told }),
+          Plot.text(deltas.filter((row) => row.standing !== "undecided"), { y: "measure", x: "value", text: (row) => (row.standing === "better" ? "▲" : "▼"), fill: colour, fontSize: 12, stroke: "var(--plot-background)", strokeWidth: 2, title: told }),
         ],
       },
     ));
@@ -105,7 +106,7 @@ function ladder(width) {
       if (value === null) return [];
       return [{ step: shortened(plain(step), 16), value, low: ci ? ci[0] : value, high: ci ? ci[1] : value }];
     });
-    if (rows.length < 2) continue;
+    if (rows.length < 3) continue; // steps between were not asked for this
     const text = (row) => `${row.step}: ${digits(row.value, measure.digits)} [${digits(row.low, measure.digits)}, ${digits(row.high, measure.digits)}]`;
     charts.push(figureOf(
       plain(measure.title),
@@ -121,7 +122,7 @@ function ladder(width) {
         x: { domain: domainOf(measure.range, rows.map((row) => row.high)), grid: true, label: null, nice: true, ticks: 4 },
         y: { domain: REPORT.steps.map((step) => shortened(plain(step), 16)), label: null },
         marks: [
-          Plot.line(rows, { y: "step", x: "value", strokeOpacity: 0.4, curve: "step" }),
+          Plot.line(rows, { y: "step", x: "value", strokeOpacity: 0.4 }),
           Plot.ruleY(rows, { y: "step", x1: "low", x2: "high", strokeWidth: 2, stroke: "var(--accent)" }),
           Plot.dot(rows, { y: "step", x: "value", r: 3.5, fill: "var(--accent)", title: text }),
         ],
@@ -132,10 +133,10 @@ function ladder(width) {
 }
 
 function draw() {
-  for (const [id, charts, most] of [["forest", forest, 580], ["steps", ladder, 380]]) {
+  for (const [id, charts] of [["forest", forest], ["steps", ladder]]) {
     const holder = document.getElementById(id);
     if (!holder) continue;
-    const width = Math.min(most, holder.clientWidth || most);
+    const width = Math.floor(parseFloat(getComputedStyle(holder).gridTemplateColumns)) || 320;
     if (holder.dataset.width === String(width)) continue;
     holder.dataset.width = width;
     holder.replaceChildren(...charts(width));

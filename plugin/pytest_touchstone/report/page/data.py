@@ -30,7 +30,7 @@ OUTCOMES = {
 }
 """What a case can be filtered by; the last is the absence of all others."""
 
-CONTRADICTIONS = "Contradictions"
+CONTRADICTIONS, FAITHFULNESS = "Contradictions", "Faithfulness"
 _SEEN_ANYWAY = ({"ranks", "found_as", "returned"}, {"expected", "found"}, {"if_none_inferred"})
 """Keys of details that only say what the page shows of passages and filters anyway."""
 
@@ -74,7 +74,7 @@ def page_data(report: Report) -> dict[str, Any]:
         "steps": steps(report),
         "confidence": report["snapshot"]["confidence"],
         "systems": systems,
-        "outcomes": OUTCOMES,
+        "outcomes": list(OUTCOMES.items()),
         "measures": [_measure(entry, report) for entry in report["measures"]],
         "cases": cases,
         "passages": [
@@ -90,7 +90,9 @@ def packed(data: Mapping[str, Any]) -> str:
     Judged cases say much alike, so that this is a quarter of the size; and there is nothing in it
     that a browser could take for markup.
     """
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(
+        data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
+    )
     whole = _SURROGATE.sub("\ufffd", text).encode()
     return base64.b64encode(zlib.compress(whole, _LEVEL)).decode()
 
@@ -223,7 +225,8 @@ def _details(entry: CaseEntry, measures: list[str]) -> list[Any]:
     """Evidence with the measures that it is of; that of several measures once."""
     by_text: dict[str, tuple[list[int], Any]] = {}
     for name, detail in entry["details"].items():
-        if any(detail.keys() <= seen for seen in _SEEN_ANYWAY):
+        told = name == CONTRADICTIONS and FAITHFULNESS in entry["details"]  # with all claims
+        if told or any(detail.keys() <= seen for seen in _SEEN_ANYWAY):
             continue
         text = json.dumps(detail, sort_keys=True)
         by_text.setdefault(text, ([], detail))[0].append(measures.index(name))

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from pytest_touchstone.report.figures import compared
 from pytest_touchstone.report.model import Report
+from pytest_touchstone.report.page.breakdown import by_type, gates, ladder
 from pytest_touchstone.report.page.data import case_numbers, packed, page_data
 from pytest_touchstone.report.page.expenses import costs, origins
 from pytest_touchstone.report.page.judging import judging
 from pytest_touchstone.report.page.markup import Html, tag
 from pytest_touchstone.report.page.reading import reading_lists
-from pytest_touchstone.report.page.results import by_type, doubts, gates, ladder, scores, top
+from pytest_touchstone.report.page.results import doubts, scores, top
 
 PLOT_STYLE = """:where(.plot-d6a7b5) {
   --plot-background: white;

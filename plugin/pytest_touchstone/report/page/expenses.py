@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_touchstone.report.model import Report, SystemCost
-from pytest_touchstone.report.page.figure import dollars, figure, row, section, table, whole
+from pytest_touchstone.report.model import BudgetEntry, Report, SystemCost
+from pytest_touchstone.report.page.figure import counts, dollars, figure, row, section, table, whole
 from pytest_touchstone.report.page.markup import Html, Node, tag, untrusted
 
 
@@ -17,27 +17,31 @@ def costs(report: Report) -> Html | None:
     rows = []
     for entry in report["cost"]["systems"]:
         times = latency.get(entry["system"])
-        seconds = [times and figure(times[key] / 1000, 2) for key in ("p50_ms", "p95_ms")]
         cells: list[Node] = [
             dollars(entry["usd"]),
             whole(entry["turns"]),
+            whole(entry["reused"]),
             whole(entry["calls"]),
             *_tokens(entry),
-            _counts(entry["unknown"]),
-            *seconds,
+            counts(entry["unknown"]),
+            times and figure(times["p50_ms"], 0),
+            times and figure(times["p95_ms"], 0),
+            times and [whole(times["n"]), _of_then(times["reused"])],
         ]
         rows.append(row(untrusted(entry["system"]), cells))
     header = [
         "System",
         "USD",
         "Turns",
+        "of them reused",
         "LLM calls",
         "Tokens in",
         "of them cached",
         "Tokens out",
         "Unknown",
-        "p50 (s)",
-        "p95 (s)",
+        "p50 (ms)",
+        "p95 (ms)",
+        "Times",
     ]
     return section(
         "cost",
@@ -46,6 +50,7 @@ def costs(report: Report) -> Html | None:
             "What each system cost over all turns that it was asked", header, [tag("tbody", rows)]
         ),
         _evaluation(report),
+        _budget(report["cost"]["budget"]),
         _models(report),
     )
 
@@ -59,11 +64,25 @@ def _tokens(entry: SystemCost) -> list[Html]:
     ]
 
 
-def _counts(counts: Mapping[str, int]) -> Node:
-    return [
-        tag("span", untrusted(name), " ", whole(number), class_="reason")
-        for name, number in counts.items()
-    ]
+def _of_then(reused: int) -> Html | None:
+    return tag("span", " (", whole(reused), " reused)", class_="quiet") if reused else None
+
+
+def _budget(budget: BudgetEntry | None) -> Html | None:
+    if budget is None:
+        return None
+    stopped = " Calls were left out for want of money." if budget["stopped"] else None
+    over = [" It was exceeded by ", figure(budget["overshoot"], 4), " USD."]
+    return tag(
+        "p",
+        "Budget: ",
+        figure(budget["spent"], 4),
+        " of ",
+        figure(budget["usd"], 4),
+        " USD spent.",
+        stopped,
+        over if budget["overshoot"] else None,
+    )
 
 
 def _evaluation(report: Report) -> Html:
@@ -137,7 +156,7 @@ def _value(value: Any) -> Node:
     if isinstance(value, dict | list):
         if not value:
             return tag("span", "none", class_="nothing")
-        text = json.dumps(value, ensure_ascii=False, indent=1)
+        text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
         lines = [[tag("bdi", _indented(line)), Html("\n")] for line in text.split("\n")]
         entries = "1 entry" if len(value) == 1 else f"{len(value)} entries"
         return tag("details", tag("summary", entries), tag("pre", lines))

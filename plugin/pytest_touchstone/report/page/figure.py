@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_touchstone.report.figures import NOTHING, not_applicable, number
 from pytest_touchstone.report.model import Result
-from pytest_touchstone.report.page.markup import Html, Node, markup, tag
+from pytest_touchstone.report.page.markup import Html, Node, markup, tag, untrusted
 
 
 def figure(value: float | None, digits: int, *, signed: bool = False) -> Html:
@@ -36,6 +36,14 @@ def mean(result: Result | None, digits: int) -> Node:
     if result["estimate"] is None:
         return tag("span", "n/a" if not_applicable(result) else "unscored", class_="nothing")
     return [figure(result["estimate"], digits), " ", interval(result["ci"], digits)]
+
+
+def counts(found: Mapping[str, int]) -> Node:
+    """Reasons with their numbers."""
+    return [
+        tag("span", untrusted(name), " ", whole(number), class_="reason")
+        for name, number in found.items()
+    ]
 
 
 def dollars(value: float | None) -> Html:
@@ -68,3 +76,8 @@ def section(name: str, title: str, *children: Node) -> Html | None:
         return None
     heading = tag("h2", title, id=f"{name}-title")
     return tag("section", heading, inner, id=name, aria_labelledby=f"{name}-title")
+
+
+def disclosure(summary: str, *children: Node, opened: bool = False) -> Html:
+    """What is read on demand."""
+    return tag("details", tag("summary", summary), children, open=opened)

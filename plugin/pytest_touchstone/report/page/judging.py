@@ -15,6 +15,7 @@ from pytest_touchstone.report.model import (
     SecondOpinion,
 )
 from pytest_touchstone.report.page.figure import (
+    counts,
     figure,
     interval,
     row,
@@ -65,10 +66,7 @@ def _correction(found: Calibrated) -> list[Node]:
         _mean(found["people"]),
         [whole(found["labels"]), " of ", whole(found["population"])],
         figure(found["slope"], 2),
-        [
-            tag("span", untrusted(k), " ", whole(v), class_="reason")
-            for k, v in found["left_out"].items()
-        ],
+        counts(found["left_out"]),
         untrusted(found["ci_method"]),
     ]
 
@@ -87,12 +85,32 @@ def _agreement(entries: Sequence[AgreementEntry], titles: Mapping[str, str]) -> 
             untrusted(titles[entry["measure"]]),
             [
                 entry["level"],
-                whole(entry["pairs"]),
+                [
+                    whole(entry["pairs"]),
+                    tag(
+                        "span",
+                        " of ",
+                        whole(entry["answers"]),
+                        " answers, ",
+                        whole(entry["clusters"]),
+                        " clusters",
+                        class_="quiet",
+                    ),
+                ],
                 figure(entry["raw"], 2),
                 figure(entry["difference"], 2, signed=True),
-                _coefficient(entry["kappa"]),
+                [_coefficient(entry["kappa"]), _weights(entry["kappa_weights"])],
                 _coefficient(entry["alpha"]),
-                figure(entry["between_people"]["alpha"], 2),
+                [
+                    figure(entry["between_people"]["alpha"], 2),
+                    tag(
+                        "span",
+                        " on ",
+                        whole(entry["between_people"]["answers"]),
+                        " answers",
+                        class_="quiet",
+                    ),
+                ],
             ],
         )
         for entry in entries
@@ -112,6 +130,10 @@ def _agreement(entries: Sequence[AgreementEntry], titles: Mapping[str, str]) -> 
         table("Agreement of judge and people", header, [tag("tbody", rows)]),
         [_confusion(entry, titles[entry["measure"]]) for entry in entries],
     ]
+
+
+def _weights(weights: str | None) -> Html | None:
+    return tag("span", f" ({weights} weights)", class_="quiet") if weights else None
 
 
 def _coefficient(entry: CoefficientEntry | None) -> Node:
@@ -198,13 +220,13 @@ def _opinions(
                 figure(entry["mean"], 2),
                 figure(entry["other_mean"], 2),
                 figure(entry["difference"], 2),
-                figure(entry["agreement"], 2),
+                [
+                    figure(entry["agreement"], 2),
+                    tag("span", " of ", figure(entry["threshold"], 2), class_="quiet"),
+                ],
                 figure(entry["correlation"], 2),
                 [whole(entry["far_apart"]), " by more than ", figure(entry["apart"], 2)],
-                [
-                    tag("span", untrusted(reason), " ", whole(number), class_="reason")
-                    for reason, number in entry["no_opinion"].items()
-                ],
+                counts(entry["no_opinion"]),
             ],
         )
         for entry in entries

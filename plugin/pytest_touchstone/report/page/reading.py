@@ -47,7 +47,11 @@ def reading_lists(report: Report, numbers: Mapping[str, int]) -> Html | None:
         told(
             "System errors",
             findings["system_errors"],
-            lambda e: [tag("b", untrusted(e["kind"])), " ", untrusted(e["message"])],
+            lambda e: [
+                tag("b", untrusted(e["kind"])),
+                f" ({e['mode']}, turn {e['turn'] + 1}) ",
+                untrusted(e["message"]),
+            ],
         ),
         told("Contradictions", contradicting(report), _contradiction),
         told("Silent failures", findings["silent_failures"], lambda e: untrusted(e["why"])),
@@ -74,7 +78,7 @@ def reading_lists(report: Report, numbers: Mapping[str, int]) -> Html | None:
         told("Scores beyond a floor", findings["low"], _low),
         _flaky(findings["flaky"], numbers),
         _repeats(report),
-        _faults(report),
+        _faults(report, numbers),
     )
 
 
@@ -158,18 +162,24 @@ def _repeats(report: Report) -> Node:
     ]
 
 
-def _faults(report: Report) -> Node:
+def _faults(report: Report, numbers: Mapping[str, int]) -> Node:
     rows = [
-        row(untrusted(entry["system"]), [untrusted(entry["kind"]), whole(entry["count"])])
+        row(
+            entry["source"],
+            [
+                untrusted(entry["system"]),
+                untrusted(entry["kind"]),
+                whole(entry["count"]),
+                case_link(entry["case"], numbers),
+                untrusted(entry["message"]),
+            ],
+        )
         for entry in report["findings"]["faults"]
     ]
     if not rows:
         return None
+    header = ["Source", "System", "Kind", "Times", "First case", "Message"]
     return [
         tag("h3", "Faults by kind"),
-        table(
-            "How often a system failed in one way",
-            ["System", "Kind", "Times"],
-            [tag("tbody", rows)],
-        ),
+        table("How often something failed in one way", header, [tag("tbody", rows)]),
     ]

@@ -1,20 +1,28 @@
-"""The upper half of the page: verdict, doubts, the measures and what they are made of."""
+"""The top of the page: verdict, doubts, the measures and how their figures were made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_touchstone.report.figures import compared, count, decimals, step_results, steps
-from pytest_touchstone.report.model import GateEntry, MeasureEntry, Report, Result
+from pytest_touchstone.report.figures import compared, count, decimals
+from pytest_touchstone.report.model import MeasureEntry, Report, Result
 from pytest_touchstone.report.notes import missing, notes, warnings
-from pytest_touchstone.report.page.figure import figure, interval, mean, row, section, table, whole
+from pytest_touchstone.report.page.figure import (
+    counts,
+    disclosure,
+    figure,
+    interval,
+    mean,
+    row,
+    section,
+    table,
+    whole,
+)
 from pytest_touchstone.report.page.markup import Html, Node, tag, untrusted
 from pytest_touchstone.report.table import headline
 from pytest_touchstone.report.verdict import standing, verdict
 
 _STANDINGS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "undecided": ("○", "undecided")}
-_SHADES = 9
-_GATES = {"pass": "passed", "fail": "failed", "undecided": "undecided", "not_run": "not run"}
 
 
 def top(report: Report) -> Html:
@@ -126,7 +134,7 @@ def _score_row(entry: MeasureEntry, report: Report, beside: bool) -> Html:
             ]
     system = entry["system"]
     cells.append(_count(system, entry))
-    cells.append(_unscored(system))
+    cells.append(counts(missing(system)))
     better = "" if entry["higher_is_better"] else " ↓"
     about = tag("span", better, title="lower is better", class_="quiet") if better else None
     return row([untrusted(entry["title"]), about], cells)
@@ -142,14 +150,6 @@ def _count(system: Result | None, entry: MeasureEntry) -> Node:
     return [whole(system["n"]), pairs]
 
 
-def _unscored(result: Result | None) -> Node:
-    reasons = missing(result)
-    return [
-        tag("span", untrusted(reason), " ", whole(number), class_="reason")
-        for reason, number in reasons.items()
-    ] or None
-
-
 def _methods(report: Report) -> Html:
     rows = []
     for entry in report["measures"]:
@@ -162,8 +162,8 @@ def _methods(report: Report) -> Html:
             better,
             system and system["ci_method"],
             system and whole(system["clusters"]),
-            system and _counts(system["origin"]),
-            system and _counts(system["unscored"]),
+            system and counts(system["origin"]),
+            system and counts(system["unscored"]),
             delta and delta["ci_method"],
             delta and [figure(delta["p_value"], 4), " / ", figure(delta["p_adjusted"], 4)],
         ]
@@ -179,7 +179,7 @@ def _methods(report: Report) -> Html:
         "Interval of Δ by",
         "p / adjusted",
     ]
-    return _more(
+    return disclosure(
         "How these figures were made",
         table("Methods behind the scores", header, [tag("tbody", rows)], class_="fine"),
     )
@@ -189,119 +189,6 @@ def _end(value: float | None) -> str:
     return "open" if value is None else f"{value:g}"
 
 
-def _counts(counts: dict[str, int]) -> Node:
-    return [
-        tag("span", untrusted(name), " ", whole(number), class_="reason")
-        for name, number in counts.items()
-    ] or None
-
-
 def _remarks(report: Report) -> Html | None:
     lines = [tag("li", untrusted(line.strip())) for line in notes(report)]
-    return _more("What to note", tag("ul", lines), opened=True) if lines else None
-
-
-def _more(summary: str, *children: Node, opened: bool = False) -> Html:
-    return tag("details", tag("summary", summary), children, open=opened)
-
-
-def ladder(report: Report) -> Html | None:
-    """What each step from the baseline to the system brings."""
-    if not report["snapshot"]["roles"]["variants"]:
-        return None
-    names = steps(report)
-    rows = []
-    for entry in report["measures"]:
-        digits = decimals(entry)
-        results = step_results(entry, report)
-        cells: list[Node] = []
-        for place, result in enumerate(results):
-            before = results[place - 1] if place else None
-            cells.append([mean(result, digits), _gain(before, result, digits)])
-        rows.append(row(untrusted(entry["title"]), cells))
-    return section(
-        "ladder",
-        "What each step brings",
-        tag("div", id="steps", class_="charts small"),
-        table(
-            "Scores from the baseline to the system, one ingredient more at each step",
-            ["Measure", *map(untrusted, names)],
-            [tag("tbody", rows)],
-        ),
-        tag("p", "Below each score: the change from the step before.", class_="quiet"),
-    )
-
-
-def _gain(before: Result | None, result: Result | None, digits: int) -> Html | None:
-    if before is None or result is None:
-        return None
-    if before["estimate"] is None or result["estimate"] is None:
-        return None
-    gained = result["estimate"] - before["estimate"]
-    return tag("span", figure(gained, digits, signed=True), class_="gain")
-
-
-def by_type(report: Report) -> Html | None:
-    """Scores by type of question, as a heat map."""
-    types = list(dict.fromkeys(name for entry in report["measures"] for name in entry["by_type"]))
-    if not types:
-        return None
-    rows = []
-    for entry in report["measures"]:
-        cells = [_heat(entry, entry["by_type"].get(name)) for name in types]
-        rows.append(tag("tr", tag("th", untrusted(entry["title"]), scope="row"), cells))
-    return section(
-        "types",
-        "By type of question",
-        table(
-            "Mean and number of questions by type",
-            ["Measure", *(name.replace("_", " ") for name in types)],
-            [tag("tbody", rows)],
-            class_="heat",
-        ),
-        tag(
-            "p",
-            "The bluer, the nearer to the best value of the measure; the more orange, the",
-            " nearer to the worst.",
-            class_="quiet",
-        ),
-    )
-
-
-def _heat(entry: MeasureEntry, result: Result | None) -> Html:
-    if result is None:
-        return tag("td", tag("span", "-", class_="nothing"))
-    low, high = entry["range"]
-    shade = None
-    value = result["estimate"]
-    if value is not None and low is not None and high is not None:
-        share = min(max((value - low) / (high - low), 0), 1)
-        share = share if entry["higher_is_better"] else 1 - share
-        shade = f"heat-{min(int(share * _SHADES), _SHADES - 1)}"
-    n = tag("span", "n = ", whole(result["n"]), class_="n")
-    return tag("td", mean(result, decimals(entry)), n, class_=shade)
-
-
-def gates(report: Report) -> Html | None:
-    """The conditions that the run had to meet."""
-    if not report["gates"]:
-        return None
-    rows = [_gate(entry) for entry in report["gates"]]
-    level = f"{100 * report['snapshot']['confidence']:g}% CI"
-    return section(
-        "gates",
-        "Gates",
-        table("Gates", ["Condition", "Outcome", f"Value ({level})", "Why"], [tag("tbody", rows)]),
-    )
-
-
-def _gate(entry: GateEntry) -> Html:
-    outcome = entry["outcome"]
-    return row(
-        tag("code", entry["expression"], dir="auto"),
-        [
-            tag("span", _GATES[outcome], class_=f"gate gate-{outcome}"),
-            [figure(entry["value"], 4), " ", interval(entry["ci"], 4)],
-            untrusted(entry["why"]),
-        ],
-    )
+    return disclosure("What to note", tag("ul", lines), opened=True) if lines else None

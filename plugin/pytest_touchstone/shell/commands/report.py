@@ -73,7 +73,7 @@ def _refuse(message: str) -> int:
 
 def _found(options: argparse.Namespace) -> Report:
     file = Path(options.run)
-    if file.suffix == ".json" or file.exists():
+    if file.suffix == ".json" or file.is_file():
         return read_report(file)
     return _stored(load_settings(Path(options.settings or DEFAULT_SETTINGS)), options.run)
 

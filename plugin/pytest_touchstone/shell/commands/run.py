@@ -23,7 +23,13 @@ _PASSED_ON = (
     "sample",
     "repeats",
     "previous",
+    "resume",
+    "join",
+    "shards",
+    "budget",
+    "replay",
 )
+_FLAGS = ("strict", "reuse_answers", "plan")
 # The console script lives in the package whose assertions pytest would rewrite; it has none.
 _ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten; pytest_touchstone"
 
@@ -43,6 +49,15 @@ def add(commands: Any) -> None:
         "--gate", metavar="EXPR", action="append", help="fail unless this holds; repeatable"
     )
     run.add_argument("--previous", metavar="FILE", help="the report that gates call `previous`")
+    run.add_argument("--resume", metavar="RUN", help="go on with a run: id, beginning, `latest`")
+    run.add_argument("--join", metavar="RUN", help="share this run with other shells or machines")
+    run.add_argument("--shards", metavar="N", help="how many of them share the limits")
+    run.add_argument(
+        "--reuse-answers", action="store_true", help="use stored answers of unchanged systems"
+    )
+    run.add_argument("--budget", metavar="USD", help="stop when so much was spent")
+    run.add_argument("--plan", action="store_true", help="print what it would cost, ask nobody")
+    run.add_argument("--replay", metavar="BUNDLE", help="make a report again, without network")
     run.add_argument("--strict", action="store_true", help="low cases fail")
     run.add_argument(
         "pytest", nargs="*", metavar="-- PYTEST", help="for pytest, e.g. `-- -k retrieval -n 2`"
@@ -53,7 +68,8 @@ def add(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Evaluate; the exit code is pytest's."""
     folder = Path.cwd()
-    if options.settings is None and not (folder / DEFAULT_SETTINGS).is_file():
+    named = options.settings or options.replay
+    if named is None and not (folder / DEFAULT_SETTINGS).is_file():
         sys.stderr.write(
             f"touchstone: {folder} has no {DEFAULT_SETTINGS}: start from the project's folder,"
             " or name the file with --settings\n"
@@ -74,8 +90,8 @@ def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
         if value is not None:
             arguments.append(f"--touchstone-{name}={value}")
     arguments += [f"--touchstone-gate={text}" for text in options.gate or ()]
-    if options.strict:
-        arguments.append("--touchstone-strict")
+    given = (name for name in _FLAGS if getattr(options, name))
+    arguments += [f"--touchstone-{name.replace('_', '-')}" for name in given]
     own = folder / "tests"
     if any(_is_dimension(module) for module in own.glob("test_*.py")):
         return [*arguments, "-m", "touchstone", str(own), *options.pytest]

@@ -1,0 +1,42 @@
+"""Substitutes are named: figures by rules, or by a proxy, say so wherever they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_touchstone.report.model import Json, MeasureEntry
+
+OFFLINE, PROXY = "offline", "proxy"
+
+
+def marked(entry: MeasureEntry, models: Mapping[str, Json]) -> MeasureEntry:
+    """The measure, its title saying so where a substitute made its values.
+
+    :param models: identity of judge and scorer, as in the snapshot.
+    """
+    results = (entry["system"], entry["baseline"])
+    origins = {origin for result in results if result for origin in result["origin"]}
+    by = [mark for origin, mark in _substitutes(models) if origin in origins]
+    return {**entry, "title": f"{entry['title']} ({', '.join(by)})"} if by else entry
+
+
+def explained(models: Mapping[str, Json]) -> Iterator[str]:
+    """One line for each substitute: what it is, and how well it agrees with people."""
+    judge, scorer = models.get("judge") or {}, models.get("scorer") or {}
+    if judge.get("model") == OFFLINE:
+        yield f"({OFFLINE}): judged by rules, no model. {_agreement(judge)}"
+    if scorer.get("scale") == PROXY:
+        yield f"({PROXY}): covered as an embedder sees it, no cross-encoder. {_agreement(scorer)}"
+
+
+def _substitutes(models: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    if (models.get("judge") or {}).get("model") == OFFLINE:
+        yield "judge", OFFLINE
+    if (models.get("scorer") or {}).get("scale") == PROXY:
+        yield "scorer", PROXY
+
+
+def _agreement(identity: Mapping[str, Any]) -> str:
+    said = identity.get("agreement")
+    return f"Agreement with people: {said}" if said else "Its agreement with people is not known."

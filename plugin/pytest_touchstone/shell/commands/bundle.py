@@ -1,0 +1,56 @@
+"""`touchstone bundle`: one file with everything that a report is made of."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_touchstone.bundling.collect import bundled
+from pytest_touchstone.bundling.file import packed
+from pytest_touchstone.report_file import read_report
+from pytest_touchstone.settings_file import SettingsError, load_settings
+from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
+from pytest_touchstone.unusable import Unusable
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    bundle = commands.add_parser(
+        "bundle",
+        help="pack what a report is made of into one file",
+        description="Pack answers, verdicts, gold questions and prompts of a report's run into one"
+        " file, from which `pytest --touchstone-replay` makes it again without network.",
+    )
+    bundle.add_argument("report", metavar="REPORT", type=Path, help="a report's .json file")
+    bundle.add_argument(
+        "--output", metavar="FILE", type=Path, help="default: beside the report, `.bundle.zip`"
+    )
+    bundle.add_argument("--settings", metavar="FILE", help=f"default: {DEFAULT_SETTINGS}")
+    bundle.set_defaults(command=_bundle)
+
+
+def _bundle(options: argparse.Namespace) -> int:
+    """Write the file and say where; the exit code is one of pytest's."""
+    output = options.output or options.report.with_suffix(".bundle.zip")
+    try:
+        settings = load_settings(Path(options.settings or DEFAULT_SETTINGS))
+        bundle, notices = bundled(read_report(options.report), settings)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_bytes(packed(bundle))
+    except (Unusable, SettingsError) as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"{error.filename}: {error.strerror}")
+    lines = [f"note: {notice}" for notice in notices]
+    lines.append(f"bundle: {output}; make the report again with --touchstone-replay={output}")
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return int(pytest.ExitCode.OK)
+
+
+def _refuse(message: str) -> int:
+    sys.stderr.write("".join(f"touchstone: {line}\n" for line in message.splitlines()))
+    return int(pytest.ExitCode.USAGE_ERROR)
