@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from judged import judge, scores, verdict
 from projects import Project
 from servers.openai import OpenAIServer
 
-from pytest_touchstone import opening
 from pytest_touchstone.flight import flight as flights
 from pytest_touchstone.flight.judging import second_opinions, with_opinion
 from pytest_touchstone.flight.observe import Work
@@ -41,6 +41,7 @@ from pytest_touchstone.judge.second_opinion import (
 )
 from pytest_touchstone.llm.prompts import Prompt, PromptError
 from pytest_touchstone.measures import Caution, Faithfulness, Formality, KeyPointCoverage, parse
+from pytest_touchstone.opening import judging
 from pytest_touchstone.report import measure_info
 from pytest_touchstone.report.index import Index, Unit
 from pytest_touchstone.report.rows import ScoreRow
@@ -50,7 +51,7 @@ from pytest_touchstone.score import NOT_APPLICABLE, SECOND_OPINION, Score, unsco
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.run import Unit as StoredUnit
 from pytest_touchstone.systems.loading import shipped_prompt
-from pytest_touchstone.trace import Answer
+from pytest_touchstone.trace import Answer, Observation
 from pytest_touchstone.verdicts import Claims, ClaimVerdict, NoVerdict, Opinion
 
 ENGINE = "other 1.2"
@@ -322,7 +323,7 @@ def test_a_run_reports_how_far_the_engines_agree(
         assert set(prompts) == set(CRITERIA.values())
         return other
 
-    monkeypatch.setattr(opening, "open_deepeval", opened)
+    monkeypatch.setattr(judging, "open_deepeval", opened)
     with OpenAIServer(verdict) as server:
         judge(judged, server)
         alone = judged.run("-q")
