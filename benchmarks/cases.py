@@ -109,9 +109,14 @@ def evaluation(folder: Path, cases: int) -> None:
     (folder / "tests" / "test_retrieval.py").write_text(MODULE)
     with (folder / "evaluation" / "gold.jsonl").open("w") as gold:
         for n in range(cases):
-            case = {"id": f"q{n}", "type": "factual", "question": f"Question {n}?", "answer": "Red."}
-            chunks = [{"id": f"c{n}", "grade": 2}, f"c{n + 3}"]
-            gold.write(json.dumps(case | {"gold_chunks": chunks}) + "\n")
+            case = {
+                "id": f"q{n}",
+                "type": "factual",
+                "question": f"Question {n}?",
+                "answer": "Red.",
+                "gold_chunks": [{"id": f"c{n}", "grade": 2}, f"c{n + 3}"],
+            }
+            gold.write(json.dumps(case) + "\n")
     settings = {
         "dataset": "gold.jsonl",
         "system": "app",

@@ -20,6 +20,8 @@ from aiohttp import web
 
 _WHY = "It says so."
 _PASSAGE = {"id": "c1", "text": "The bridge is red. It cost 4 million."}
+ANY_VERDICT = {"reason": _WHY, "verdict": 1, "score": 8, "pass": True}
+"""What judges of other tools take for a verdict."""
 _NUMBER = re.compile(r"(?:Question|Bridge) (\d+)")
 
 
@@ -48,15 +50,26 @@ def verdict(request: dict[str, Any]) -> dict[str, Any]:
     return {"verdicts": [one | {"label": "supported"}]}
 
 
+def tool_call(name: str) -> dict[str, Any]:
+    """A verdict as the call of a function."""
+    function = {"name": name, "arguments": json.dumps(ANY_VERDICT)}
+    calls = [{"id": "call-1", "type": "function", "function": function}]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    return _reply(message, "tool_calls")
+
+
 def completion(text: str) -> dict[str, Any]:
     """A chat completion on the wire."""
-    message = {"role": "assistant", "content": text}
+    return _reply({"role": "assistant", "content": text}, "stop")
+
+
+def _reply(message: dict[str, Any], finish: str) -> dict[str, Any]:
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
         "model": "stub",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": {"prompt_tokens": 900, "completion_tokens": 60, "total_tokens": 960},
     }
 
@@ -97,6 +110,10 @@ class Stub:
     async def judge(self, request: web.Request) -> web.Response:
         """The judge."""
         asked = await request.json()
+        if "tools" in asked:
+            return await self.timed(json.dumps(tool_call(asked["tools"][0]["function"]["name"])))
+        if "json_schema" not in asked.get("response_format", {}):
+            return await self.timed(json.dumps(completion(json.dumps(ANY_VERDICT))))
         given = verdict(asked)
         self.bodies.setdefault(" ".join(given), asked)
         return await self.timed(json.dumps(completion(json.dumps(given))))

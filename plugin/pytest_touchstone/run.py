@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -232,6 +233,9 @@ def open_run(
                 *(() if scoring is None else (scoring.close,)),
             ),
         )
+        # Whatever was imported and collected stays: nobody need look through it for garbage.
+        gc.freeze()
+        opened.callback(gc.unfreeze)
         flight.start()
         expectation = expected_judging(works, settings)
         return Run(settings.system, settings.repeats, flight, run, opened.pop_all(), expectation)

@@ -803,6 +803,18 @@ def test_a_slow_process_that_lives_keeps_its_work(
     assert watching.scores("q1", "s")["Recall@5"].value == 1.0
 
 
+def test_scores_are_the_same_in_whatever_order_they_are_asked_for(store: Store) -> None:
+    cases = gold(9)
+    flying = flight(join(store, "a", cases), cases, loaded(Assistant().ask))
+    flying.start()
+    flying.drain()
+    names = [case.id for case in cases]
+    in_order = {name: flying.scores(name, "s") for name in names}
+    assert all(scores["Recall@5"].value == 1.0 for scores in in_order.values())
+    for order in (names, reversed(names), [*names[4:], *names[:4], names[0], names[0]]):
+        assert all(flying.scores(name, "s") == in_order[name] for name in order)
+
+
 def test_who_lost_its_work_takes_the_others_result(store: Store, quick: None) -> None:
     """A process that was stopped for a while finds that another did its work."""
     cases = gold(1)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_touchstone.flight.places import Places
+from pytest_touchstone.flight.places import RANK, Places
 
 
 def test_first_come_first_served() -> None:
@@ -25,6 +25,23 @@ def test_first_come_first_served() -> None:
 
     asyncio.run(main())
     assert order == list(range(7))
+
+
+def test_what_stands_first_in_the_plan_is_let_in_first() -> None:
+    order: list[int] = []
+
+    async def caller(places: Places, rank: int) -> None:
+        RANK.set(rank)
+        async with places:
+            order.append(rank)
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        places = Places(1)
+        await asyncio.gather(*(caller(places, rank) for rank in (5, 4, 2, 3, 1)))
+
+    asyncio.run(main())
+    assert order == [5, 1, 2, 3, 4], "who is inside stays there"
 
 
 @given(

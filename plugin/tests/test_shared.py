@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.llm.chat import ChatError
 from pytest_touchstone.store import run as run_module
 from pytest_touchstone.store.calls import CallStore
-from pytest_touchstone.store.engine import Store
+from pytest_touchstone.store.engine import Store, StoreError
 
 T = TypeVar("T")
 
@@ -166,3 +166,42 @@ def _alive(store: Store, owner: str) -> Any:
 
     row = {"owner": owner, "run_id": "r", "beat": 1}
     return store.write(lambda connection: connection.execute(sa.insert(tables.workers), row))
+
+
+def test_what_is_asked_for_together_is_looked_up_together(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    results = CallStore.results
+
+    def noted(self: CallStore, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        read.append(len(keys))
+        return results(self, keys)
+
+    async def body(process: Callable[[str], SharedCalls]) -> list[Shared]:
+        call = Counter()
+        keys = [f"k{number}" for number in range(20)]
+        await asyncio.gather(*(process("one").once(key, call) for key in keys[::2]))
+        monkeypatch.setattr(CallStore, "results", noted)
+        other = process("two")
+        return list(await asyncio.gather(*(other.once(key, call) for key in keys)))
+
+    found = flown(store, body)
+    assert [one.made for one in found] == [False, True] * 10
+    assert read == [20]
+
+
+def test_a_store_that_cannot_be_read_is_told_to_all_who_ask(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: CallStore, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        raise StoreError("gone")
+
+    monkeypatch.setattr(CallStore, "results", broken)
+
+    async def body(process: Callable[[str], SharedCalls]) -> list[Shared | BaseException]:
+        one = process("one")
+        asked = (one.once(f"k{number}", Counter()) for number in range(3))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    assert [str(error) for error in flown(store, body)] == ["gone"] * 3

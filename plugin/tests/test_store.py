@@ -157,6 +157,55 @@ def test_jobs_run_one_after_the_other_in_the_order_they_came(store: Store) -> No
     assert seen[0][1] != threading.get_ident()
 
 
+def test_jobs_that_wait_together_share_a_transaction_and_no_fate(store: Store) -> None:
+    go = threading.Event()
+    held = store.write(lambda connection: go.wait(PATIENCE_S))
+    begun: list[Connection] = []
+
+    def noting(digest: str) -> Future[None]:
+        def job(connection: Connection) -> None:
+            begun.append(connection)
+            insert(connection, digest)
+
+        return store.write(job)
+
+    def failing(connection: Connection) -> None:
+        insert(connection, "bad")
+        raise KeyError("mine")
+
+    together = [noting("a"), noting("b")]
+    cancelled = noting("c")
+    assert cancelled.cancel()
+    go.set()
+    held.result(PATIENCE_S)
+    for future in together:
+        future.result(PATIENCE_S)
+    assert begun[0] is begun[1]
+    assert digests(store) == {"a", "b"}
+    go.clear()
+    held = store.write(lambda connection: go.wait(PATIENCE_S))
+    before, bad, after = noting("d"), store.write(failing), noting("e")
+    go.set()
+    before.result(PATIENCE_S)
+    after.result(PATIENCE_S)
+    with pytest.raises(KeyError, match="mine"):
+        bad.result(PATIENCE_S)
+    assert digests(store) == {"a", "b", "d", "e"}
+
+
+def test_what_is_told_to_be_written_is_there_for_everybody(store: Store) -> None:
+    go = threading.Event()
+    store.write(lambda connection: go.wait(PATIENCE_S))
+    there: list[bool] = []
+    first = store.write(lambda connection: insert(connection, "a"))
+    # On the writer's own thread, the moment that the future is done.
+    first.add_done_callback(lambda _: there.append("a" in digests(store)))
+    last = store.write(lambda connection: insert(connection, "b"))
+    go.set()
+    last.result(PATIENCE_S)
+    assert there == [True]
+
+
 def test_a_read_sees_one_state_and_waits_for_no_writer(store: Store) -> None:
     """A report that is read while another run writes must not be of two moments."""
     query = sa.select(sa.func.count()).select_from(tables.passages)

@@ -119,7 +119,8 @@ class _Stored:
 
     async def result(self, key: str) -> Result | None:
         """The stored result of a call, which nobody else asks for at the same time."""
-        answer = self._asked[key] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
+        self._asked[key] = answer
         if self._reading is None:
             self._reading = asyncio.ensure_future(self._read())
         return await answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -106,11 +107,18 @@ def _offline(embedder: Embedder | None, corpus: Corpus | None, threads: DaemonTh
     if embedder is None:
         raise RuntimeError("an offline judge needs the embedder that the settings name")
 
+    reading = threading.Lock()
+
     @cache
     def recurrence() -> Recurrence:
         return Recurrence(() if corpus is None else corpus.texts(_LINES_OF))
 
-    judge = OfflineJudge(embedder.passages, threads.run, lambda line: recurrence()(line))
+    def repeated(line: str) -> float:
+        with reading:  # many threads ask at once, and the collection is read once
+            known = recurrence()
+        return known(line)
+
+    judge = OfflineJudge(embedder.passages, threads.run, repeated)
     return Judging(judge, f"offline judge ({embedder.identity})")
 
 

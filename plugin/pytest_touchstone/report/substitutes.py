@@ -8,6 +8,8 @@ from typing import Any
 from pytest_touchstone.report.model import Json, MeasureEntry
 
 OFFLINE, PROXY = "offline", "proxy"
+_SIGNS = {OFFLINE: "°", PROXY: "~"}
+"""What stands for the words where columns are few."""
 
 
 def marked(entry: MeasureEntry, models: Mapping[str, Json]) -> MeasureEntry:
@@ -18,16 +20,25 @@ def marked(entry: MeasureEntry, models: Mapping[str, Json]) -> MeasureEntry:
     results = (entry["system"], entry["baseline"])
     origins = {origin for result in results if result for origin in result["origin"]}
     by = [mark for origin, mark in _substitutes(models) if origin in origins]
-    return {**entry, "title": f"{entry['title']} ({', '.join(by)})"} if by else entry
+    marks = "".join(f" ({mark})" for mark in by)
+    return {**entry, "title": entry["title"] + marks} if by else entry
+
+
+def short(title: str) -> str:
+    """A title with signs for the words that mark substitutes."""
+    for mark, sign in _SIGNS.items():
+        title = title.replace(f" ({mark})", f" {sign}")
+    return title
 
 
 def explained(models: Mapping[str, Json]) -> Iterator[str]:
     """One line for each substitute: what it is, and how well it agrees with people."""
     judge, scorer = models.get("judge") or {}, models.get("scorer") or {}
     if judge.get("model") == OFFLINE:
-        yield f"({OFFLINE}): judged by rules, no model. {_agreement(judge)}"
+        yield f"{_SIGNS[OFFLINE]} {OFFLINE}: judged by rules, no model. {_agreement(judge)}"
     if scorer.get("scale") == PROXY:
-        yield f"({PROXY}): covered as an embedder sees it, no cross-encoder. {_agreement(scorer)}"
+        what = "covered as an embedder sees it, no cross-encoder"
+        yield f"{_SIGNS[PROXY]} {PROXY}: {what}. {_agreement(scorer)}"
 
 
 def _substitutes(models: Mapping[str, Json]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from pytest_touchstone.report.display import display_width, padded, printable
 from pytest_touchstone.report.figures import compared, score_rows, step_rows
 from pytest_touchstone.report.model import Report
 from pytest_touchstone.report.notes import notes, warnings
+from pytest_touchstone.report.substitutes import short
 
 _GAP = "  "
 _NARROWEST_FIRST_COLUMN = 20
@@ -41,7 +42,7 @@ def _aligned(rows: Iterator[list[str]], width: int) -> list[str]:
     """Left-aligned columns; where they are wider than the terminal, the titles give way."""
     cells = [
         [
-            printable(row[0], _LONGEST_TITLE),
+            printable(short(row[0]), _LONGEST_TITLE),
             *(printable(cell, _LONGEST_NAME * 2) for cell in row[1:]),
         ]
         for row in rows

@@ -95,13 +95,8 @@ def kept_answers(connection: Connection, run_id: str, place: Place) -> Observati
 
 def known_answers(connection: Connection, address: str) -> Observation | None:
     """The latest answers to what has this address, of any run, in which the system did not fail."""
-    query = (
-        sa.select(tables.questions)
-        .where(tables.questions.c.address == address)
-        .order_by(tables.questions.c.id)
-    )
     by_run: dict[str, list[RowMapping]] = {}
-    for row in connection.execute(query).mappings():
+    for row in connection.execute(_BY_ADDRESS, {"its_address": address}).mappings():
         by_run.setdefault(row["run_id"], []).append(row)
     for run_id, rows in reversed(by_run.items()):
         if all(row["error"] is None for row in rows):
@@ -166,7 +161,7 @@ def _at_its(table: sa.Table) -> list[sa.ColumnElement[bool]]:
 _UNFINISHED = sa.select(tables.questions.c.id).where(
     *_at_its(tables.questions), tables.questions.c.unfinished == 1
 )
-_ITS = sa.bindparam("its_question")
+_ITS: sa.BindParameter[int] = sa.bindparam("its_question")
 _JUDGED = sa.select(tables.judgments.c.id).where(tables.judgments.c.question_id == _ITS)
 _DELETES = (
     sa.delete(tables.citations).where(tables.citations.c.judgment_id.in_(_JUDGED)),
@@ -239,9 +234,10 @@ def _turn(
 
 
 def _passages(connection: Connection, digests: set[str]) -> dict[str, RowMapping]:
-    query = sa.select(tables.passages).where(tables.passages.c.digest.in_(sorted(digests)))
-    found = connection.execute(query).mappings() if digests else ()
-    return {row["digest"]: row for row in found}
+    if not digests:
+        return {}
+    found = connection.execute(_PASSAGES, {"its_digests": sorted(digests)})
+    return {row["digest"]: row for row in found.mappings()}
 
 
 def _parsed(text: str | None) -> Any:
@@ -291,3 +287,13 @@ def _question_row(
             "citations": None if answer.citations is None else as_text(answer.citations),
         }
     return row
+
+
+_BY_ADDRESS = (
+    sa.select(tables.questions)
+    .where(tables.questions.c.address == sa.bindparam("its_address"))
+    .order_by(tables.questions.c.id)
+)
+_PASSAGES = sa.select(tables.passages).where(
+    tables.passages.c.digest.in_(sa.bindparam("its_digests", expanding=True))
+)
