@@ -124,6 +124,16 @@ def over(own: Score, said: Score) -> Score:
     return replace(said, detail={**said.detail, REPLACED: kept})
 
 
+def own_value(value: float | None, detail: Mapping[str, Any]) -> float | None:
+    """A score's value before people's word replaced it: what two systems are compared by.
+
+    People read the answers of one system; beside a judge's word on the other their word would
+    look like a difference.
+    """
+    replaced = detail.get(REPLACED)
+    return value if replaced is None else replaced["value"]
+
+
 class Annotations:
     """All annotations of a gold set.
 

@@ -39,6 +39,18 @@ def test_options_are_those_of_the_plugin(
     assert "1 deselected" in text, "only what is marked is run"
 
 
+@pytest.mark.parametrize("own", [True, False], ids=["own modules", "shipped modules"])
+def test_a_test_that_is_named_is_run_alone(project: Project, own: bool) -> None:
+    if not own:
+        shutil.rmtree(project.folder / "tests")
+    case = CASES[0]
+    named = f"tests/test_retrieval.py::test_gold_chunks_are_retrieved[{case}]"
+    code, text = touchstone(project, "--baseline", "none", "--", "-q", named)
+    assert code == 0, text
+    assert "1 passed" in text
+    assert {call.split()[-1] for call in project.calls()} == {case}
+
+
 def test_a_project_needs_no_modules_of_its_own(project: Project) -> None:
     shutil.rmtree(project.folder / "tests")
     project.write("tests/test_cost.py", "def test_of_the_cost_module(): assert 0\n")

@@ -126,3 +126,15 @@ def test_a_plan_that_contradicts_itself(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         Plan(questions, clusters, icc, correlation)
+
+
+def test_no_smaller_difference_is_detectable_than_the_interval_can_exclude() -> None:
+    """An interval that allows for what was not seen is wider than the error alone."""
+    values = {f"q{n}": value for n, value in enumerate([0.0, 0.1, -0.1, 0.05, -0.05, 0.1, -0.1])}
+    resampling = Resampling({case: case for case in values}, seed=1)
+    comparison = resampling.delta(Cell(values, (0.0, 1.0), paired=True))
+    ci, value = comparison.estimate.ci, comparison.estimate.value
+    assert ci is not None
+    assert value is not None
+    assert comparison.detectable is not None
+    assert comparison.detectable > max(value - ci[0], ci[1] - value)

@@ -10,7 +10,8 @@ from gated import Scored, Value, held
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_touchstone.gate import gate_entries, parse
+from pytest_touchstone.annotations import REPLACED
+from pytest_touchstone.gate import Previous, gate_entries, parse
 from pytest_touchstone.report import to_json, validate
 
 TWENTY = [1.0] * 14 + [0.0] * 6
@@ -347,3 +348,25 @@ def test_a_looser_bound_never_turns_a_gate_worse(
         held(f"Recall@5 >= previous - {b}", now, before)["outcome"] for b in (loose, strict)
     ]
     assert order.index(outcomes[0]) <= order.index(outcomes[1])
+
+
+def test_an_earlier_report_over_part_of_the_questions_compares_nothing() -> None:
+    part = scored(TWENTY[:5], applicable={"Recall@5": {"factual": 20}})
+    entry = held("Recall@5 >= previous", scored(TWENTY), part)
+    assert entry["outcome"] == "not_run"
+    assert entry["why"].startswith("main.json: 5 of 20 questions were selected for Recall@5")
+
+
+def test_peoples_words_on_one_side_are_no_difference() -> None:
+    """Two runs with the same answers, of which people read some in the later one."""
+    own = noisy(1, 20)
+    before = scored(own, name="Faithfulness", origin="judge", judge="m")
+    now = before.report()
+    for case in now["cases"][:10]:
+        replaced = {"value": case["scores"]["Faithfulness"], "origin": "judge"}
+        case["details"]["Faithfulness"] = {REPLACED: replaced}
+        case["scores"]["Faithfulness"] = 0.0
+    (entry,) = gate_entries(
+        [parse("Faithfulness >= previous")], now, Previous(before.report(), "main.json")
+    )
+    assert (entry["outcome"], entry["value"]) == ("pass", 0.0)

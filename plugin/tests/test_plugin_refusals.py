@@ -249,8 +249,11 @@ def test_nothing_heavy_is_imported_where_nothing_is_evaluated(pytester: pytest.P
 
 def test_help_names_the_options_and_markers_the_mark(pytester: pytest.Pytester) -> None:
     options = pytester.runpytest("--help").stdout.str()
-    names = "settings dataset output system baseline split sample repeats gate previous strict"
-    found = set(re.findall(r"--touchstone-\w+", options))
+    names = (
+        "settings dataset output system baseline split sample repeats gate previous strict"
+        " resume join shards reuse-answers budget plan replay"
+    )
+    found = set(re.findall(r"--touchstone-[\w-]+", options))
     assert found == {f"--touchstone-{name}" for name in names.split()}
     pytester.runpytest("--markers").stdout.fnmatch_lines(
         ["@pytest.mark.touchstone(?measures): what this test module measures*"]

@@ -340,7 +340,7 @@ def test_planned_work_without_rows_is_not_run() -> None:
     assert never["conversation"][-1] == {"role": "user", "content": "Question 1?"}
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.sets(st.integers(0, 5 * 6 * 3 - 1)))
 def test_scored_and_unscored_questions_add_up_to_the_plan(lost: set[int]) -> None:
     rows = sample()
@@ -394,7 +394,7 @@ def test_each_system_s_measures_are_one_family_of_tests() -> None:
     assert any(one is not None and one["p_adjusted"] is not None for one in variants)
     recall = entry(report, "Recall@5")["delta"]
     assert recall is not None
-    assert recall["detectable"] == pytest.approx(0.29, abs=0.01)
+    assert recall["detectable"] == pytest.approx(0.59, abs=0.01)
     assert recall["ci_method"].startswith("Bayesian bootstrap with unseen question")
 
 
@@ -590,7 +590,8 @@ def test_latency_is_that_of_answered_turns() -> None:
     rows = sample()
     fail(rows, "q5", "assistant", "timeout", "slow")
     timing = rows.report()["timing"]
-    assert timing["systems"][0] == {"system": "assistant", "p50_ms": 300, "p95_ms": 480, "n": 5}
+    latency = {"system": "assistant", "p50_ms": 300, "p95_ms": 480, "n": 5, "reused": 0}
+    assert timing["systems"][0] == latency
     assert (timing["wall_s"], timing["peak_in_flight"]) == (12.5, 8)
     rows.run = replace(rows.run, finished_at=None)
     rows.questions = []
@@ -763,7 +764,7 @@ def _unpriced(row: ScoreRow) -> bool:
 
 TABLE = """
 Measure               Score (95% CI)     Baseline  Δ (95% CI)            Detects  n
-Recall@5              0.88 [0.51, 0.99]  0.46      +0.42 [-0.02, +0.61]  0.29     6
+Recall@5              0.88 [0.51, 0.99]  0.46      +0.42 [-0.02, +0.61]  0.59     6
 MRR                   1.00 [0.61, 1.00]  0.50      +0.50 [-0.09, +0.70]  -        6
 Filter exact match    0.50 [0.15, 0.85]  n/a       n/a                   -        6
 Silent failure        0.17 [0.01, 0.59]  n/a       n/a                   -        6

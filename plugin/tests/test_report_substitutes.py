@@ -6,7 +6,10 @@ from typing import Any
 
 from pytest_touchstone.report.substitutes import explained, marked, short
 
-RULES: dict[str, Any] = {"judge": {"model": "offline", "agreement": "AUC 0.9"}, "scorer": {"model": None}}
+RULES: dict[str, Any] = {
+    "judge": {"model": "offline", "agreement": "AUC 0.9"},
+    "scorer": {"model": None},
+}
 PROXY: dict[str, Any] = {"judge": {"model": "gpt-4.1"}, "scorer": {"model": "m", "scale": "proxy"}}
 
 

@@ -38,12 +38,10 @@ class Plan:
                 f"{self.clusters} clusters of {self.questions} questions: there must be at least"
                 " 2 clusters, and a question in each"
             )
-        for name, value, below in (
-            ("icc", self.icc, self.icc <= 1),
-            ("correlation", self.correlation, self.correlation < 1),
-        ):
-            if not (value >= 0 and below):
-                raise ValueError(f"{name} {value:g}: must be from 0 to 1")
+        if not 0 <= self.icc <= 1:
+            raise ValueError(f"icc {self.icc:g}: must be from 0 to 1")
+        if not 0 <= self.correlation < 1:
+            raise ValueError(f"correlation {self.correlation:g}: must be 0 or more, and below 1")
 
     @property
     def effective(self) -> float:
@@ -64,6 +62,11 @@ class Plan:
 def of_spread(error: float, degrees: float, confidence: float) -> float:
     """The detectable difference where its standard error is ``error``."""
     return _reach(degrees, confidence) * error
+
+
+def of_interval(half: float, degrees: float, confidence: float) -> float:
+    """The detectable difference where the interval reaches ``half`` to either side."""
+    return half * _reach(degrees, confidence) / quantile((1 + confidence) / 2, degrees)
 
 
 def of_shares(apart: float, effective: float, degrees: float, confidence: float) -> float:

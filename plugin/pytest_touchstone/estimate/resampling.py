@@ -99,7 +99,8 @@ class Resampling:
             if spread is None or estimate.clusters < MIN_CLUSTERS:
                 comparisons.append(Comparison(estimate, None, None))
             else:
-                comparisons.append(Comparison(estimate, p, self._detectable(cell, spread)))
+                found = self._detectable(cell, spread, estimate)
+                comparisons.append(Comparison(estimate, p, found))
         return comparisons
 
     def _spread(self, cell: Cell) -> Spread | None:
@@ -226,7 +227,7 @@ class Resampling:
     def _halves(self) -> tuple[Floats, Floats]:
         return draws.halves(self._seed, self._resamples)
 
-    def _detectable(self, cell: Cell, spread: Spread) -> float | None:
+    def _detectable(self, cell: Cell, spread: Spread, estimate: Estimate) -> float | None:
         bounds = cell.bounds()
         if all_or_nothing(spread, bounds, paired=cell.paired):
             # Of the pairs that differ, those that would be left if neither system were ahead.
@@ -239,7 +240,12 @@ class Resampling:
         if not spread.scale:
             return None
         error = math.sqrt(spread.variance) * spread.scale
-        return power.of_spread(error, spread.degrees, self._confidence)
+        found = power.of_spread(error, spread.degrees, self._confidence)
+        if estimate.ci is None or estimate.value is None:
+            return found
+        # Some intervals allow for what was not seen: they are wider than the error alone.
+        half = max(estimate.value - estimate.ci[0], estimate.ci[1] - estimate.value)
+        return max(found, power.of_interval(half, spread.degrees, self._confidence))
 
 
 def _strata(

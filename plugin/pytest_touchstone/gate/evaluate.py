@@ -103,7 +103,9 @@ class _Held:
             result = _result(entry, gate.kind)
             if result is None:
                 return _not_run(f"no question of type {gate.kind} was asked for {entry['measure']}")
-            if why := self._taken_away(entry, result, gate.kind) or self._substituted(result):
+            if why := _taken_away(self._report, entry, result, gate.kind) or self._substituted(
+                result
+            ):
                 return _not_run(why)
             results[entry["measure"]] = result
         if gate.quantity == "unscored":
@@ -129,21 +131,6 @@ class _Held:
         close = nearest(subject, tuple(self._measures))
         beside = f"; {close} was" if close else ""
         return f"{subject} was not measured in this run{beside}"
-
-    def _taken_away(self, entry: MeasureEntry, result: Result, kind: str | None) -> str | None:
-        counts = self._report["snapshot"]["selection"]["applicable"].get(entry["measure"], {})
-        wanted = sum(counts.values()) if kind is None else counts.get(kind, 0)
-        planned = result["n"] + sum(result["unscored"].values())
-        if planned < wanted:
-            return (
-                f"{planned} of {wanted} questions were selected for {entry['measure']}:"
-                " an estimate over part of them is another figure"
-            )
-        if missing := result["unscored"].get(NOT_RUN):
-            return f"the run ended before {missing} of {wanted} questions were scored"
-        if missing := result["unscored"].get(BUDGET):
-            return f"the budget was spent before {missing} of {wanted} questions were scored"
-        return None
 
     def _substituted(self, result: Result) -> str | None:
         """Whether something else judged or scored than the settings name."""
@@ -196,11 +183,12 @@ class _Held:
         previous = self._previous
         if previous is None:
             return _not_run("no earlier report was named (setting or option `previous`)")
-        before = next(
-            (e["system"] for e in previous.report["measures"] if e["measure"] == gate.subject), None
-        )
-        if before is None:
+        entry = next((e for e in previous.report["measures"] if e["measure"] == gate.subject), None)
+        before = entry["system"] if entry else None
+        if entry is None or before is None:
             return _not_run(f"{previous.name} has no {gate.subject}")
+        if why := _taken_away(previous.report, entry, before, None):
+            return _not_run(f"{previous.name}: {why}")
         if why := self._other_instrument(result, before, previous.report):
             return _not_run(f"{why} ({previous.name}): the scores cannot be compared")
         pairs = against_previous(self._report, previous.report, gate.subject, gate.kind)
@@ -249,6 +237,25 @@ class _Held:
 
 def _result(entry: MeasureEntry, kind: str | None) -> Result | None:
     return entry["system"] if kind is None else entry["by_type"].get(kind)
+
+
+def _taken_away(
+    report: Report, entry: MeasureEntry, result: Result, kind: str | None
+) -> str | None:
+    """Why a report has only part of the questions that a measure applies to, if it has."""
+    counts = report["snapshot"]["selection"]["applicable"].get(entry["measure"], {})
+    wanted = sum(counts.values()) if kind is None else counts.get(kind, 0)
+    planned = result["n"] + sum(result["unscored"].values())
+    if planned < wanted:
+        return (
+            f"{planned} of {wanted} questions were selected for {entry['measure']}:"
+            " an estimate over part of them is another figure"
+        )
+    if missing := result["unscored"].get(NOT_RUN):
+        return f"the run ended before {missing} of {wanted} questions were scored"
+    if missing := result["unscored"].get(BUDGET):
+        return f"the budget was spent before {missing} of {wanted} questions were scored"
+    return None
 
 
 def _judging_prompts(prompts: Mapping[str, str]) -> dict[str, str]:

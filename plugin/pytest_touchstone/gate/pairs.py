@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from pytest_touchstone.annotations import own_value
 from pytest_touchstone.estimate import differences, mean_of_repeats
 from pytest_touchstone.report.model import CaseEntry, Report
 from pytest_touchstone.score import SYSTEM_ERROR
@@ -82,7 +83,9 @@ def _asked(report: Report, system: str, measure: str, kind: str | None) -> dict[
 
 def _of_repeats(repeats: Iterable[CaseEntry], measure: str) -> _Asked:
     repeats = list(repeats)
-    scores = [entry["scores"][measure] for entry in repeats]
+    scores = [
+        own_value(entry["scores"][measure], entry["details"].get(measure, {})) for entry in repeats
+    ]
     values = [value for value in scores if value is not None]
     failed = any(entry["reasons"].get(measure) == SYSTEM_ERROR for entry in repeats)
     return _Asked(repeats[0], mean_of_repeats(values) if values else None, failed)

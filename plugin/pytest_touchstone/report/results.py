@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, get_args
 
+from pytest_touchstone.annotations import own_value
 from pytest_touchstone.estimate import (
     Cell,
     Comparison,
@@ -26,10 +27,14 @@ _TYPES: tuple[str, ...] = get_args(CaseType)
 
 
 class _Question(NamedTuple):
-    """A question's scores of one measure and system, and their mean over the scored ones."""
+    """A question's scores of one measure and system, and their mean over the scored ones.
+
+    :ivar compared: the same mean before people's word replaced any score.
+    """
 
     case: str
     value: float | None
+    compared: float | None
     scores: tuple[ScoreRow, ...]
 
 
@@ -79,8 +84,8 @@ def _differences(
         for system in index.systems:
             part = _Part(info["measure"], system)
             if part != baseline and {part, baseline} <= questions.keys():
-                answered = _answered(cells[baseline].values, questions[baseline])
-                values = differences(cells[part].values, answered)
+                answered = _answered(_compared(questions[baseline]), questions[baseline])
+                values = differences(_compared(questions[part]), answered)
                 found[part] = Cell(values, cells[part].range, paired=True)
     return found
 
@@ -94,6 +99,10 @@ def _tested(cells: Mapping[_Part, Cell], resampling: Resampling) -> dict[_Part, 
             families[part.system][part] = comparison.p_value
     adjusted = {part: p for family in families.values() for part, p in holm(family).items()}
     return {part: _Tested(one, adjusted.get(part)) for part, one in comparisons.items()}
+
+
+def _compared(questions: Sequence[_Question]) -> dict[str, float]:
+    return {item.case: item.compared for item in questions if item.compared is not None}
 
 
 def _answered(values: Mapping[str, float], questions: Sequence[_Question]) -> dict[str, float]:
@@ -116,13 +125,18 @@ def _questions(index: Index) -> dict[_Part, list[_Question]]:
     cells: dict[_Part, list[_Question]] = defaultdict(list)
     for cell, cases in grouped.items():
         for case, scores in cases.items():
-            values = [row.value for row in scores if row.value is not None]
-            mean = mean_of_repeats(values) if values else None
-            question = _Question(case, mean, tuple(scores))
+            mean = _mean(row.value for row in scores)
+            compared = _mean(own_value(row.value, row.detail) for row in scores)
+            question = _Question(case, mean, compared, tuple(scores))
             cells[cell].append(question)
             if cell.system == index.roles["system"]:
                 cells[cell._replace(type=index.cases[case].type)].append(question)
     return dict(cells)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    scored = [value for value in values if value is not None]
+    return mean_of_repeats(scored) if scored else None
 
 
 def _entry(

@@ -11,7 +11,13 @@ from pytest_touchstone.shell.commands import annotate, bundle, coverage, dataset
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one sub-command and return its exit code."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    # Options may stand between a report and its gates, which argparse alone does not take.
+    if rest and (not hasattr(options, "gates") or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        options.gates += rest
     code: int = options.command(options)
     return code
 

@@ -93,13 +93,31 @@ def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
     given = (name for name in _FLAGS if getattr(options, name))
     arguments += [f"--touchstone-{name.replace('_', '-')}" for name in given]
     own = folder / "tests"
+    rest = [_located(word, folder) for word in options.pytest]
+    chosen = rest != options.pytest or any(_is_target(word, folder) for word in options.pytest)
     if any(_is_dimension(module) for module in own.glob("test_*.py")):
-        return [*arguments, "-m", "touchstone", str(own), *options.pytest]
+        return [*arguments, "-m", "touchstone", *([] if chosen else [str(own)]), *rest]
     # From outside the project pytest would find neither its configuration nor its conftest.
     conftest = folder / "conftest.py"
     collected = [conftest] if conftest.is_file() else []
-    collected.append(shipped("tests"))
-    return [*arguments, "-c", _configuration(folder), *map(str, collected), *options.pytest]
+    if not chosen:
+        collected.append(shipped("tests"))
+    return [*arguments, "-c", _configuration(folder), *map(str, collected), *rest]
+
+
+def _is_target(word: str, folder: Path) -> bool:
+    """Whether a word names tests: a file, or a test in it."""
+    file = word.split("::")[0]
+    return not word.startswith("-") and file.endswith(".py") and (folder / file).is_file()
+
+
+def _located(word: str, folder: Path) -> str:
+    """``tests/test_x.py::test_y`` names a shipped module where the project has none of its own."""
+    file, *node = word.split("::")
+    if word.startswith("-") or not file.endswith(".py") or (folder / file).exists():
+        return word
+    module = shipped("tests") / Path(file).name
+    return "::".join([str(module), *node]) if module.is_file() else word
 
 
 def _is_dimension(module: Path) -> bool:
