@@ -35,6 +35,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/estimates.py
 	$(BIN)/python benchmarks/offline_judge.py
 	$(BIN)/python benchmarks/flight.py
+	$(BIN)/python benchmarks/cases.py
 
 $(VENV)/.demo: requirements/demo.lock pyproject.toml | $(VENV)/.python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/demo.lock
@@ -52,7 +53,8 @@ $(VENV)/.python:
 	touch $@
 
 sample: $(VENV)/.demo
-	$(DEMO_ENV) TOUCHSTONE_VARIANTS='[]' $(BIN)/touchstone run --settings evaluation/riksdag.yaml --output reports/sample.json
+	$(DEMO_ENV) TOUCHSTONE_VARIANTS='[]' TOUCHSTONE_REPORTS=$$(mktemp -d) $(BIN)/touchstone run --settings evaluation/riksdag.yaml --output $(CURDIR)/reports/sample.json
+	rm -f reports/sample.html
 
 schema: $(VENV)/.demo
 	$(BIN)/python -c 'import json; from pytest_touchstone.report import schema; print(json.dumps(schema(), indent=2))' > plugin/pytest_touchstone/report/report.schema.json

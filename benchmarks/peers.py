@@ -70,7 +70,7 @@ def show(name: str, seconds: float, calls: int, peak: int, in_flight: int) -> No
     """One line; ``calls`` are those under the limit that counts."""
     ideal = calls * LATENCY_S / in_flight
     print(
-        f"{name:18} {seconds:6.2f} s for {calls} judge calls, {seconds / ideal:5.2f} of its own"
+        f"{name:18} {seconds:6.2f} s for {calls} calls, {seconds / ideal:5.2f} of its own"
         f" ideal; {peak} in flight at most",
         flush=True,
     )

@@ -236,8 +236,10 @@ def open_run(
         # Whatever was imported and collected stays: nobody need look through it for garbage.
         gc.freeze()
         opened.callback(gc.unfreeze)
-        flight.start()
         expectation = expected_judging(works, settings)
+        if expectation is not None:
+            run.note("expectation", "judging", expectation).result()
+        flight.start()
         return Run(settings.system, settings.repeats, flight, run, opened.pop_all(), expectation)
 
 

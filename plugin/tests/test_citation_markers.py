@@ -139,3 +139,16 @@ def test_an_accepted_pattern_is_quick(pattern: str, letter: str) -> None:
     except ValueError:
         return
     citations(letter * 20_000, pattern)
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("It weighs 5 kg[1], spans 3 m[2] and holds 2 t[3].", (1, 2, 3)),
+        ("USD 4 m[1] were spent on hepatitis b[2].", (1, 2)),
+        ("- type b\n[1]", (1,)),
+        ("Read x = a[1] first.", ()),
+    ],
+)
+def test_a_unit_before_a_marker_makes_no_index(text: str, cited: tuple[int, ...]) -> None:
+    assert citations(text) == cited

@@ -79,3 +79,55 @@ def test_any_text_is_taken_apart(answer: str) -> None:
 def test_a_long_text_of_one_kind_is_read_in_one_go() -> None:
     assert claims(" " * 300_000) == ()
     assert len(claims("[" * 100_000 + "a")) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "claim"),
+    [
+        (
+            "Thank you for the question, Mora spent 12 million kronor.",
+            "Mora spent 12 million kronor.",
+        ),
+        ("Hi, Mora built a bridge.", "Mora built a bridge."),
+        ("Sorry, the right sum is 48.", "the right sum is 48."),
+        ("I searched and found that Mora built a bridge.", "Mora built a bridge."),
+        ("I will add that 48 bridges were built.", "48 bridges were built."),
+        ("Jag har sökt och Mora fick 12 miljoner kronor.", "Mora fick 12 miljoner kronor."),
+        ("Here is the sum for 2031, EUR 4 million:", "the sum for 2031, EUR 4 million:"),
+    ],
+)
+def test_what_follows_talk_with_a_figure_is_a_claim_without_its_opener(
+    answer: str, claim: str
+) -> None:
+    assert claims(answer) == (claim,)
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        "The documents for 9 of 21 bridges were not signed.",
+        "No records were found for 9 bridges worth EUR 4 million.",
+        "Uppgifter saknas för 9 av 21 broar.",
+    ],
+)
+def test_an_admission_with_a_figure_is_a_finding(finding: str) -> None:
+    assert claims(finding) == (finding,)
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "Hello, I am happy to help.",
+        "Here are 3 reports from 2031:",
+        "I could not find how many of the 21 bridges were built.",
+        "The passages do not say anything about the 21 bridges.",
+        "Let me know if you need more than 12 reports.",
+    ],
+)
+def test_figures_of_talk_are_no_claims(talk: str) -> None:
+    assert claims(talk) == ()
+
+
+def test_an_abbreviation_and_a_bracket_end_no_sentence() -> None:
+    assert claims("Mötet började kl. 14.30 i Mora.") == ("Mötet började kl. 14.30 i Mora.",)
+    assert len(claims("(" + "A bridge was built. " * 100)) > 1

@@ -81,3 +81,17 @@ def test_any_text_has_a_label_and_quotes_itself(text: str) -> None:
 @pytest.mark.parametrize("unit", ["a", "no ", "a b. ", "could not be "])
 def test_a_megabyte_is_read(unit: str) -> None:
     assert behaviour(QUESTION, FILTERS, unit * (1_000_000 // len(unit))).rationale
+
+
+@pytest.mark.parametrize(
+    ("label", "answer"),
+    [
+        ("failed_silently", "The harbour had no crane and could not find a supplier."),
+        ("failed_silently", "The report states that no information was provided by the builder."),
+        ("admitted", "My search came back empty for Mora in 2031."),
+        ("admitted", "I could not find a report."),
+        ("relaxed", "Rapport för 2031 saknas. Året därpå byggdes 3 broar."),
+    ],
+)
+def test_who_found_nothing_and_what_is_told_instead(label: str, answer: str) -> None:
+    assert behaviour(QUESTION, FILTERS, answer).label == label

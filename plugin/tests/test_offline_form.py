@@ -153,3 +153,28 @@ def test_any_text_has_a_form_a_reason_in_one_line_and_the_same_one_again(text: s
 def test_a_megabyte_is_read(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert 0.0 <= form.noise(text, unknown) <= 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Home > Guides > Bridges > Tolls  Sign in  Was this page helpful? Yes No",
+        "Subscribe to our newsletter. Follow us on Facebook. Read more articles like this.",
+        "Page 3 of 40 Bridge Authority Annual Report 2031 Confidential",
+        "Search results for “bridge” 1-10 of 90 Sort by: Date",
+        "Berg A, Lind K. Bridges 2009;12:34-40. Holm P. Roads 2011;2:1-9.",
+    ],
+)
+def test_furniture_of_pages_is_noise_without_repetition(text: str) -> None:
+    assert form.coherence(text, unknown).label != "paragraph"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the bridge is closed on sundays. the toll is then paid at the harbour.",
+        "Mr Speaker, I thank the Member for the question. No, we have not built the bridge.",
+    ],
+)
+def test_small_letters_and_thanks_for_a_question_are_paragraphs(text: str) -> None:
+    assert form.coherence(text, unknown).label == "paragraph"

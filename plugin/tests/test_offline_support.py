@@ -163,3 +163,49 @@ def test_any_text_gets_a_verdict_and_a_support_in_range(claim: str, passages: li
     assert found == judge_claims([claim], passages, HashedWords())
     (one,) = found.verdicts
     assert (one.passage is None) == (one.label == "not_found")
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        (
+            "The bridge was closed by 30 June and no later than 2030.",
+            "It was closed by 30 June 2030.",
+        ),
+        ("The bridge has still not reached its goal.", "The bridge has not yet reached its goal."),
+        ("Not only the bridge but also the road was built.", "The bridge and the road were built."),
+        ("The bridge made the second quarter's plan.", "In Q2 the bridge made its plan."),
+        (
+            "The CEO of the bridge company retired.",
+            "The chief executive of the bridge company retired.",
+        ),
+        ("Längden på bron var 33 m.", "Bron var 33 m i längd."),
+    ],
+)
+def test_other_words_for_the_same_are_no_fault(claim: str, passage: str) -> None:
+    assert verdict(claim, (passage,)).label != "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("It was the third bridge over the river.", "It was the second bridge over the river."),
+        ("EUR 2 million for the bridge was spent.", "EUR 2 million for the bridge was unspent."),
+        ("Flera broar skadades.", "Inga broar skadades."),
+        (
+            "600 million euros went to the bridge.",
+            "The road cost 900 million kronor; 600 million went to the bridge.",
+        ),
+        ("Anna Berg opened the Mora bridge.", "Karin Berg opened the Mora bridge."),
+    ],
+)
+def test_places_prefixes_and_currencies_count(claim: str, passage: str) -> None:
+    assert verdict(claim, (passage,)).label != "supported"
+
+
+def test_weak_support_is_not_called_support() -> None:
+    claim = "Roads in Gulu were repaired by private foreign companies overnight without warning."
+    found = judge_claims([claim], ("Gulu District repaired roads.",), HashedWords())
+    assert 0.5 <= (found.support or 0.0) < FLOOR
+    assert found.verdicts[0].label == "not_found"
+    assert "weak support" in found.verdicts[0].rationale

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_touchstone.paragraphs import paragraphs
+from pytest_touchstone.paragraphs.claims import makes_claims
 
 
 def claims(text: str) -> bool:
@@ -83,3 +84,12 @@ def test_claiming(text: str) -> None:
 )
 def test_not_claiming(text: str) -> None:
     assert not any(each.claims for each in paragraphs(text))
+
+
+@pytest.mark.parametrize("text", ["<details>\n<summary></summary>", "</details>", "<br>", "&nbsp;"])
+def test_tags_and_entities_claim_nothing(text: str) -> None:
+    assert not makes_claims(text)
+
+
+def test_what_stands_between_tags_does() -> None:
+    assert makes_claims("<p>The bridge is <b>red</b>.</p>")

@@ -71,7 +71,7 @@ def assert_worst_values(project: Project) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["-n2"]], ids=["serial", "workers"])
 def test_a_run_completes_whatever_the_systems_do(faulty: Project, arguments: list[str]) -> None:
-    ended = faulty.spawn(*arguments, MY_SERVICE_API_KEY=VALUE)
+    ended = faulty.spawn("-v", *arguments, MY_SERVICE_API_KEY=VALUE)  # -v lists all low cases
     assert ended.code == 0, ended.text
     assert len(faulty.calls()) == 24
     assert_worst_values(faulty)

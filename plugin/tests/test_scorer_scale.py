@@ -113,7 +113,7 @@ def test_a_scorer_that_cannot_tell_is_refused_whatever_is_set(
     assert "does not tell" in found.message
 
 
-@pytest.mark.parametrize("probe", [E5_COSINES, PROBABILITIES, TWICE, Probe((0.8,) * 8, (0.1,) * 8)])
+@pytest.mark.parametrize("probe", [E5_COSINES, PROBABILITIES, Probe((0.8,) * 8, (0.1,) * 8)])
 def test_the_setting_decides(probe: Probe) -> None:
     assert decide(probe, "probability") == Decision("probability", "setting", None, probe)
 
@@ -121,6 +121,12 @@ def test_the_setting_decides(probe: Probe) -> None:
 def test_the_setting_decides_on_logits_that_do_not_change_sign() -> None:
     probe = made(lambda value: value - 20)
     assert decide(probe, "logit") == Decision("logit", "setting", None, probe)
+
+
+def test_no_setting_makes_a_sigmoid_applied_twice_a_probability() -> None:
+    found = decide(TWICE, "probability")
+    assert isinstance(found, Unclear)
+    assert "a sigmoid applied twice" in found.message
 
 
 def test_a_setting_that_cannot_be_is_refused() -> None:

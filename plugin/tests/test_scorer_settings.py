@@ -50,7 +50,7 @@ def test_the_environment_beats_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("scorer: {}\n", "scorer.url: is missing"),
+        ("scorer: {}\n", "needs the `url` of a server (SCORER_ENDPOINT)"),
         ("scorer: {url: 'gpu:8005'}\n", "starts with http:// or https://"),
         ("scorer: {url: 'ftp://gpu'}\n", "starts with http:// or https://"),
         ("scorer: {url: 'http://gpu:99999'}\n", "starts with http:// or https://"),

@@ -49,20 +49,18 @@ class Scoring:
         return await citation_coverage(answer, scorer, seen.citation_pattern)
 
     async def close(self) -> None:
-        """Close the scorer, and leave a note of what it could not score."""
+        """Close the scorer.  What it could not score stands in the rows."""
         if self._opening is None or not self._opening.done() or self._opening.cancelled():
             return
         scorer = self._opening.result()
         if isinstance(scorer, _Once):
-            if (warning := getattr(scorer.scorer, "warning", None)) is not None:
-                self._run.note("notice", "scorer faults", warning)
-            if (close := getattr(scorer.scorer, "aclose", None)) is not None:
+            close = getattr(scorer.scorer, "aclose", None)
+            if close is not None:
                 await close()
 
     async def _opened(self) -> Scorer | SwitchedOff:
         scorer = await self._open()
         if isinstance(scorer, SwitchedOff):
-            self._run.note("notice", "scorer", scorer.message)
             return scorer
         self._run.note("scorer", "identity", dict(scorer.identity))
         return _Once(scorer, self._shared)

@@ -73,11 +73,16 @@ _ADMISSION = _begins(
 _REGRET = re.compile(r"(?:unfortunately|regrettably|sorry|i'm sorry|tyvärr),? (?:but |så )?")
 # "I could not find the total, but Gulu spent 7 million."
 _BUT = re.compile(r"\b(?:but|however|men|däremot)\b")
+# Tags, comments and entities say nothing by themselves.
+_MARKUP = re.compile(
+    r"<!--.{0,2000}?-->|</?[a-zA-Z][^<>\n]{0,300}>|&[a-zA-Z]{2,8};|&#\d{1,7};", re.DOTALL
+)
 _HEAD = 400  # characters of a sentence that are looked at
 
 
 def makes_claims(text: str) -> bool:
     """Whether some sentence of a text claims something."""
+    text = _MARKUP.sub(" ", text)
     return not is_title(text) and any(_claims(sentence) for sentence in sentences(text))
 
 

@@ -25,8 +25,11 @@ _WIDEST_RANGE = 50
 _TICKS = re.compile("`+")
 _LINK_TARGET = re.compile(r"\(\s{0,3}(?:https?:|www\.|mailto:|#|/|\.{1,2}/|<)[^)\r\n]{0,2000}\)")
 _DEFINED = re.compile(r":[ \t]{0,8}(?:https?:|www\.|mailto:|#|/|\.{1,2}/|<)\S")
-_OPENS_LINE = re.compile(r"(?:^|[\r\n\u2028\u2029])[ \t]{0,3}$")
-_IDENTIFIER = re.compile(r"(?<![\w'’])(?:[a-z]|(?=\w{0,39}_)\w{2,40})$", re.ASCII)
+_OPENS_LINE = re.compile(r"(?:^|[\r\n\u2028\u2029])[ \t]{0,3}\Z")
+# A letter behind a figure is a unit ("5 m[1]"), one behind a word a name ("hepatitis b[1]").
+_IDENTIFIER = re.compile(
+    r"(?:(?<![\w'’])(?<![\w.,] )[a-z]|(?<![\w'’])(?=\w{0,39}_)\w{2,40})\Z", re.ASCII
+)
 
 
 def citations(text: str, pattern: str = CITATION) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pytest_touchstone.measures.base import counted
 from pytest_touchstone.report.model import Delta, MeasureEntry, Report, Result
 from pytest_touchstone.report.notes import missing
-from pytest_touchstone.score import NOT_APPLICABLE
+from pytest_touchstone.score import NO_SCORER, NOT_APPLICABLE
 
 NOTHING = "-"
 """There is nothing to show, or to compare."""
@@ -34,13 +34,19 @@ def step_results(entry: MeasureEntry, report: Report) -> list[Result | None]:
     return [*results, entry["system"]]
 
 
+def shown(entry: MeasureEntry) -> bool:
+    """Whether a measure has a row: not where nobody named the scorer that it needs."""
+    result = entry["system"]
+    return result is None or result["n"] > 0 or NO_SCORER not in result["unscored"]
+
+
 def score_rows(report: Report) -> Iterator[list[str]]:
     """The measures as rows of text, the header first."""
     beside = compared(report)
     interval = f"({100 * report['snapshot']['confidence']:g}% CI)"
     header = ["Measure", f"Score {interval}", "Baseline", f"Δ {interval}", "Detects", "n"]
     yield header if beside else [*header[:2], header[-1]]
-    for entry in report["measures"]:
+    for entry in filter(shown, report["measures"]):
         digits = decimals(entry)
         row = [entry["title"], score(entry["system"], digits, interval=True)]
         if beside:
@@ -52,7 +58,7 @@ def score_rows(report: Report) -> Iterator[list[str]]:
 def step_rows(report: Report) -> Iterator[list[str]]:
     """The steps as rows of text, the header first."""
     yield ["Steps", *steps(report)]
-    for entry in report["measures"]:
+    for entry in filter(shown, report["measures"]):
         digits = decimals(entry)
         cells = (score(result, digits) for result in step_results(entry, report))
         yield [entry["title"], *cells]

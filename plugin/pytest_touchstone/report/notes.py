@@ -23,7 +23,7 @@ from pytest_touchstone.report.model import (
 )
 from pytest_touchstone.report.people import people_lines
 from pytest_touchstone.report.substitutes import explained
-from pytest_touchstone.score import NOT_APPLICABLE
+from pytest_touchstone.score import NO_SCORER, NOT_APPLICABLE
 
 _SHOWN = 3
 
@@ -233,7 +233,8 @@ def _without_interval(measures: Sequence[MeasureEntry]) -> Iterator[str]:
 def missing(result: Result | None) -> dict[str, int]:
     """Reasons that a person may want to do something about."""
     reasons = result["unscored"] if result else {}
-    return {reason: count for reason, count in reasons.items() if reason != NOT_APPLICABLE}
+    known = (NOT_APPLICABLE, NO_SCORER)
+    return {reason: count for reason, count in reasons.items() if reason not in known}
 
 
 def _tally(counts: Mapping[str, int]) -> str:

@@ -151,6 +151,11 @@ def _contradiction(probe: Probe, setting: Scale) -> str | None:
     span = f"{low:.3g} to {high:.3g}"
     if setting == "probability" and any(coverage(v, setting) is None for v in (low, high)):
         return f"scorer.scale is `probability`, but its values go from {span}"
+    if setting == "probability" and low >= 0.5 - _TOLERANCE and high <= sigmoid(1.0) + _TOLERANCE:
+        return (
+            f"its values ({span}) look like a sigmoid applied twice, on which no band can fire,"
+            " whatever scorer.scale says: make the server send raw values"
+        )
     if setting == "logit" and low >= 0 and high <= 1:
         return (
             f"scorer.scale is `logit`, but its values go from {span}: another sigmoid would press"

@@ -32,6 +32,7 @@ from pytest_touchstone.shell.replaying import hand_over, open_replay
 from pytest_touchstone.shell.session import (
     Evaluation,
     Finished,
+    expectation_of,
     finish,
     output_fault,
     page_of,
@@ -131,6 +132,7 @@ class Hooks:
         self._gold_fault: str | None = None
         self._failure: str | None = None
         self._cases_reported = False
+        self._expectation_told = False
         option = config.option
         idle = option.collectonly or option.setupplan or option.touchstone_plan
         self._to_be_gated = bool(option.touchstone_gate) and not idle
@@ -256,6 +258,16 @@ class Hooks:
         if hasattr(report, "touchstone_low"):
             return "low", "l", ("LOW", {"yellow": True})
         return None
+
+    def pytest_runtest_logstart(self) -> None:
+        """Workers have no terminal: what judging may cost is told when their first test begins."""
+        if self._is_controller and not self._expectation_told:
+            self._expectation_told = True
+            reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+            expected = expectation_of(self._settings, self._process.run_id)
+            if expected is not None and reporter is not None:
+                reporter.ensure_newline()
+                reporter.write_line(expected)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._cases_reported |= hasattr(report, "touchstone_case")

@@ -120,16 +120,15 @@ class Evaluation:
     def _possible(self, measures: Sequence[Measure]) -> list[Measure]:
         """The measures that this run can take.
 
-        What is judged needs a judge, or people; what a scorer says needs a scorer.
+        What is judged needs a judge, or people.  What a scorer says is planned without one too:
+        `touchstone coverage` can score a store later.
         """
         if self._replay:
             return [m for m in measures if m.name in self._replay.measures]
-        scorer, judge = self._settings.scorer is not None, self._settings.judge is not None
-        there = [m for m in measures if scorer or not m.scored]
-        if judge:
-            return there
+        if self._settings.judge is not None:
+            return list(measures)
         annotated = self.annotations.measures
-        return [m for m in there if not m.judged or m.name in annotated]
+        return [m for m in measures if not m.judged or m.name in annotated]
 
     def select(self, wanted: Iterable[tuple[Case, Sequence[Measure]]]) -> None:
         """Take note of what the collected tests want measured; pays for nothing else."""
@@ -302,6 +301,18 @@ def previous_report(settings: Settings) -> Previous | None:
     if all(gate.reference != "previous" for gate in settings.parsed_gates):
         return None
     return Previous(read_report(settings.previous), settings.previous.name)
+
+
+def expectation_of(settings: Settings, run_id: str) -> str | None:
+    """What the processes of a run expect judging to cost, in one line."""
+    with contextlib.suppress(StoreError):
+        store = Store(settings.store_url, create=False)
+        try:
+            told = RunStore(store, run_id, "controller").noted("expectation", "judging")
+            return None if told is None else str(told)
+        finally:
+            store.close()
+    return None
 
 
 def request_stop(settings: Settings, run_id: str) -> None:

@@ -157,6 +157,15 @@ class RunStore:
         row = {"run_id": self.run_id, "kind": kind, "key": storable(key), "value": as_text(value)}
         return self._store.write(lambda connection: insert_all_new(connection, tables.notes, [row]))
 
+    def noted(self, kind: str, key: str) -> Any:
+        """What was noted under this key, or ``None``."""
+        notes = tables.notes.c
+        query = sa.select(notes.value).where(
+            notes.run_id == self.run_id, notes.kind == kind, notes.key == storable(key)
+        )
+        text = self._store.read(lambda connection: connection.execute(query).scalar())
+        return None if text is None else json.loads(text)
+
     def request_stop(self) -> Future[None]:
         """Ask all processes of the run to end early."""
         statement = sa.update(tables.runs).where(tables.runs.c.id == self.run_id).values(stop=1)

@@ -1,15 +1,18 @@
 """What an answer claims: its sentences, without those that state nothing about the world.
 
 Questions, greetings, offers, lead-ins and headings make no claim, nor does what an answer says of
-itself or its sources ("I found nothing about this"); where such a sentence goes on with "but", the
-rest counts.  A claim is a sentence as it stands: pronouns are not resolved, and the facts of one
-sentence stay together.
+itself or its sources ("I found nothing about this"); where such a sentence goes on with "but", or
+with a clause that gives a figure, the rest counts ("Hello, 34 schools were closed").  An admission
+with a figure that does not speak of the answer's own sources is a finding, and a claim.  A claim is
+a sentence as it stands: pronouns are not resolved, and the facts of one sentence stay together.
 """
 
 from __future__ import annotations
 
 import re
 
+from pytest_touchstone.judge.offline.dates import dates
+from pytest_touchstone.judge.offline.quantities import quantities
 from pytest_touchstone.paragraphs import CITATION, sentences
 from pytest_touchstone.tokens import tokens
 
@@ -92,12 +95,40 @@ _TALKS = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
+_TOLD = re.compile(
+    r"\b(?:found|find|see|add|note|say|said|confirm|report|mention|tell\s(?:you|us)|hittat|funnit|fann"
+    r"|hittade|ser|säga|tillägga|nämna|berätta|bekräfta|konstaterar?)\s(?:\w+\s)?(?:that|att)\s",
+    re.IGNORECASE,
+)
+"""What comes before a statement that an answer makes in the first person."""
+_OFFERS = re.compile(
+    r"^(?:please|let\sme|feel|do\snot|don['’]t|if|should|om|i\scan|i\swill|i['’]|i\swould|happy|would"
+    r"|shall|do\syou|hör|säg|fråga|tveka|jag\skan|jag\shoppas|vill|ska)\b",
+    re.IGNORECASE,
+)
+_LEAD_IN = re.compile(
+    r"^(?:sure,?\s)?(?:here\s(?:is|are)|here['’]s|below\s(?:is|are)|the\sfollowing|här\s(?:är|kommer"
+    r"|följer)|nedan\sföljer|följande)\s",
+    re.IGNORECASE,
+)
+_NEXT_CLAUSE = re.compile(r"[,:;]\s+(?:and\s|och\s)?|\s[–—-]\s|\s(?:and|och)\s", re.IGNORECASE)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|we|jag|vi|my|our|your|you|du|mina?|mitt)\b|\b(?:passage|context|excerpt|search|provided"
+    r"|retrieved|supplied|given|utdrag|textutdrag|passager|sökresultat|underlag|källor|sammanhang)",
+    re.IGNORECASE,
+)
+"""Who speaks in an admission: the answer itself, of itself or of what it was given."""
 _UNFINISHED = re.compile(
-    r"\b(?:e\.g|i\.e|no|nos|st|dr|mr|mrs|prof|vs|art|sec|para|t\.ex|bl\.a|d\.v\.s|nr|s\.k|p\.g\.a|ca)\.$",
+    r"\b(?:e\.g|i\.e|no|nos|st|dr|mr|mrs|prof|vs|art|sec|para|t\.ex|bl\.a|d\.v\.s|nr|s\.k|p\.g\.a|ca|kl|jan|feb|apr|aug|sept?|oct|okt|nov|dec)\.$",
     re.IGNORECASE,
 )
 _SHORTEST_REST = 3
 _LONGEST_LEAD_IN = 30
+_COUNTED = 20
+"""The most things that a lead-in may count without a statement: "Here are 5 reports:"."""
+_SHORT_OPENER = 4
+_LONGEST_JOINED = 600
+_NAMED = re.compile(r"(?!(?:I|We|You|Jag|Vi|Du|Welcome|Please)\b)[A-ZÅÄÖ]\w+\s+[^\W\d_]")
 
 
 def claims(answer: str) -> tuple[str, ...]:
@@ -129,15 +160,19 @@ def _parts(answer: str) -> list[tuple[str, bool]]:
     return [*parts, (answer[at:], False)]
 
 
-def _of_prose(text: str) -> list[str]:
-    spoken: list[str] = []
-    for sentence in sentences(plain(text)):
-        if spoken and (
-            _UNFINISHED.search(spoken[-1]) or spoken[-1].count("(") > spoken[-1].count(")")
-        ):
-            spoken[-1] += f" {sentence}"
+def whole_sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a text, joined where an abbreviation or a bracket was taken for an end."""
+    found: list[str] = []
+    for sentence in sentences(text):
+        if found and len(found[-1]) < _LONGEST_JOINED and _goes_on(found[-1]):
+            found[-1] += f" {sentence}"
         else:
-            spoken.append(_LIST_MARK.sub("", sentence).strip())
+            found.append(sentence)
+    return tuple(found)
+
+
+def _of_prose(text: str) -> list[str]:
+    spoken = [_LIST_MARK.sub("", each).strip() for each in whole_sentences(plain(text))]
     several = len(spoken) > 1
     found = []
     for sentence in spoken:
@@ -155,14 +190,50 @@ def _goes_on(sentence: str) -> bool:
 def _claim(sentence: str) -> str:
     """The part of a sentence that claims something."""
     sentence = _NEXT_MARK.sub("", sentence)
-    if not tokens(sentence) or _QUESTION.search(sentence) or _TALKS.match(sentence):
+    if not tokens(sentence) or _QUESTION.search(sentence):
         return ""
+    if _TALKS.match(sentence):
+        return _told(sentence)
     if not any(pattern.search(sentence) for pattern in _ADMITS):
         return sentence
+    if not _FIRST_PERSON.search(sentence) and _has_figure(sentence):
+        return sentence  # "No records were found for 14 payments": a finding
     # "I found nothing on 2019, but in 2020 it was 3 million": the rest is judged by itself.
     parts = _BUT.split(sentence, maxsplit=1)
     rest = parts[1] if len(parts) > 1 else ""
     return _claim(rest) if len(tokens(rest)) >= _SHORTEST_REST else ""
+
+
+def _told(sentence: str) -> str:
+    """What a sentence that opens with talk goes on to state, or nothing."""
+    told = _TOLD.search(sentence)
+    if told and len(tokens(sentence[told.end() :])) >= _SHORTEST_REST:
+        return _claim(sentence[told.end() :])
+    if _OFFERS.match(sentence):
+        return ""
+    if lead_in := _LEAD_IN.match(sentence):
+        return sentence[lead_in.end() :] if _has_figure(sentence, _COUNTED) else ""
+    clause = _NEXT_CLAUSE.search(sentence)
+    rest = sentence[clause.end() :] if clause else ""
+    if len(tokens(rest)) < _SHORTEST_REST:
+        return ""
+    names_one = len(tokens(sentence[: clause.start()])) <= _SHORT_OPENER if clause else False
+    tells = _has_figure(rest) or (names_one and _NAMED.match(rest))
+    return _claim(rest) if tells else ""
+
+
+def _has_figure(text: str, more_than: float = 0.0) -> bool:
+    """Whether a text gives a number that is no date and no count of a few things in letters.
+
+    :param more_than: what a number without a unit must exceed.
+    """
+    written = dates(text)
+    return any(
+        not (each.weak or each.ordinal)
+        and (each.unit is not None or max(each.values) > more_than)
+        and not any(d.start < each.end and each.start < d.end for d in written)
+        for each in quantities(text)
+    )
 
 
 def _leads_in(claim: str) -> bool:

@@ -21,6 +21,20 @@ LONGEST = 20_000
 
 _QUESTION = re.compile(r"[?？؟]")
 _CITED = re.compile(CITATION, re.IGNORECASE)
+_SEEKS = re.compile(
+    r"(?:\bnot|n't|cannot|unable to|failed to) (?!.*\bbe\b)(?:\w+ ){0,3}?(?:find|locate|identify)\b"
+    r"|\binte (?:\w+ ){0,2}hitta\b"
+)
+_OWN = re.compile(
+    r"\b(?:i|we|my|our|me|you|your|jag|vi|man|det|search|sökning\w*|collection|samling\w*|database"
+    r"|databas\w*|filters?|system\w*)\b"
+)
+"""Who looks in an admission: the answer itself, by its search, in its collection."""
+_OTHER_YEAR = re.compile(
+    r"\b(?:the (?:following|next|previous|preceding) year|the year (?:before|after)|a year (?:later"
+    r"|earlier)|året (?:därpå|efter|innan|före)|året dessförinnan|följande år"
+    r"|ett år (?:senare|tidigare))\b"
+)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -105,6 +119,8 @@ def _nothing(read: str, languages: tuple[Language, ...]) -> str:
     clause = read[: turn.start() if turn else len(read)]
     if _CITED.search(clause) or _first("finding", clause, languages):
         return ""
+    if _SEEKS.search(found[0]) and read[: found.start()].strip() and not _OWN.search(clause):
+        return ""  # "The district could not find a supplier"
     return found[0]
 
 
@@ -129,7 +145,8 @@ def _goes_on(read: Sequence[_Sentence], filters: Mapping[str, Any]) -> _Sentence
     asked = set(_YEAR.findall(" ".join(map(str, _values(filters)))))
     for each in read:
         others = set(_YEAR.findall(each.told)) - asked
-        if (asked and others) or _CITED.search(each.told):
+        relative = _OTHER_YEAR.search(plain(each.told)) and any(map(str.isdigit, each.told))
+        if (asked and (others or relative)) or _CITED.search(each.told):
             return each
     return None
 

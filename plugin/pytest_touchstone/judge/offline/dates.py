@@ -107,6 +107,9 @@ class Date:
         if self.decade or other.decade:
             return self.decade and self._decade_holds(other)
         if self.until is not None:
+            named_by_its_end = other.only_year and self.text[:2].upper() == "FY"
+            if named_by_its_end and "/" not in self.text and other.year == self.until:
+                return True
             return other.until == self.until and other.year == self.year
         if self.year is not None and other.until is not None and self.month is None:
             return self.year in (other.year, other.until)

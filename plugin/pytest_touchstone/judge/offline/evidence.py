@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from pytest_touchstone.judge.offline.claims import plain
+from pytest_touchstone.judge.offline.claims import plain, whole_sentences
 from pytest_touchstone.judge.offline.dates import Date, dates
 from pytest_touchstone.judge.offline.names import Name, acronyms_of, name_key, names, runs
-from pytest_touchstone.judge.offline.quantities import Quantity, parts, quantities
+from pytest_touchstone.judge.offline.quantities import Quantity, parts, presuming, quantities
+from pytest_touchstone.judge.offline.units import CURRENCIES
 from pytest_touchstone.judge.offline.words import Spellings, content
-from pytest_touchstone.paragraphs import sentences
 from pytest_touchstone.tokens import tokens
 
 _LONGEST_TEXT = 200_000
@@ -145,8 +145,19 @@ def source(passage: str, about: Mapping[str, Any] | None = None) -> Source:
 
 @lru_cache(maxsize=4096)
 def _source(passage: str, about: str) -> Source:
-    found = sentences(passage[:_LONGEST_TEXT])
-    return Source(passage, found, tuple(map(read, found)), read(about))
+    found = whole_sentences(passage[:_LONGEST_TEXT])
+    return Source(passage, found, _with_currency(tuple(map(read, found))), read(about))
+
+
+def _with_currency(read_ones: tuple[Reading, ...]) -> tuple[Reading, ...]:
+    """Sentences whose numbers without a unit are taken for no money but the one named."""
+    named = {q.unit for each in read_ones for q in each.quantities if q.unit in CURRENCIES}
+    if len(named) != 1:
+        return read_ones
+    currency = str(*named)
+    return tuple(
+        replace(each, quantities=presuming(each.quantities, currency)) for each in read_ones
+    )
 
 
 def _texts(value: object) -> Iterator[str]:

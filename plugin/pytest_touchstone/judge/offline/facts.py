@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_touchstone.judge.offline import dates, names
 from pytest_touchstone.judge.offline.dates import Date
@@ -134,6 +135,8 @@ class Facts:
             return Fault(fact) if _certain(fact) else None
         if isinstance(fact, Name) and not (fact.kind_word or self._is_name(fact)):
             return None
+        if isinstance(fact, Quantity) and fact.weak and fact.unit:
+            return None  # "half" may be half of anything
         own = [
             Place(p, s) for p, rows in enumerate(self._held) for s, row in enumerate(rows) if row[n]
         ]
@@ -177,21 +180,30 @@ class Facts:
 
     def _rival(self, n: int) -> tuple[Fact | None, Place | None, float]:
         """The fact that stands in the place of this one where the claim fits best."""
-        best: tuple[Fact | None, Place | None, float] = (None, None, 0.0)
-        for p, source in enumerate(self._sources):
-            for s, sentence in enumerate(source.sentences):
-                if self._held[p][s][n]:
-                    continue
-                other = self._other(n, sentence) or self._other(n, source.about)
-                if other is not None and (fit := self._fit(p, s, n)) > best[2]:
-                    best = (other, Place(p, s), fit)
-        return best
+        places = (
+            (-self._fit(p, s, n), p, s)
+            for p, rows in enumerate(self._held)
+            for s, row in enumerate(rows)
+            if not row[n]
+        )
+        # Best first: what stands in a place is looked up in few of many.
+        for less, p, s in sorted(place for place in places if place[0] < 0):
+            source = self._sources[p]
+            other = self._other(n, source.sentences[s]) or self._other(n, source.about)
+            if other is not None:
+                return other, Place(p, s), -less
+        return None, None, 0.0
 
     def _other(self, n: int, sentence: Reading) -> Fact | None:
         """A fact of the same kind in a sentence which the claim does not state anywhere."""
         fact, claim = self.facts[n], self._claim
         if isinstance(fact, Quantity):
-            same = (q for q in sentence.quantities if fact.same_kind(q))
+            same = (
+                q
+                for q in sentence.quantities
+                if fact.same_kind(q)
+                and (not _first(fact) or self._followed_alike(fact, q, sentence))
+            )
             return next((q for q in same if not any(m.held_by(q) for m in claim.quantities)), None)
         if isinstance(fact, Date):
             alike = (d for d in sentence.dates if fact.same_kind(d))
@@ -199,6 +211,8 @@ class Facts:
         if fact.kind_word:
             return self._other_kind(fact, sentence)
         if not fact.sure and not self._acts_as_name(fact, sentence):
+            return None
+        if not self._is_name(fact) and names.definite(fact, claim.text):
             return None
         others = (o for o in sentence.names if not o.kind_word and o.code == fact.code)
         return next(
@@ -260,32 +274,46 @@ class Facts:
         """Whether two words that open their sentences are followed by the same word."""
         if fact.key.endswith(BODIES) and other.key.endswith(BODIES):
             return True
+        return self._followed_alike(fact, other, sentence)
+
+    def _followed_alike(self, fact: Fact, other: Fact, sentence: Reading) -> bool:
         mine = tokens(self._claim.text[fact.end :][:40])[:1]
         theirs = tokens(sentence.text[other.end :][:40])[:1]
         return bool(mine) and list(map(sense, mine)) == list(map(sense, theirs))
 
     def _fit(self, p: int, s: int, n: int) -> float:
         """How well a sentence, with what stands around it, fits the claim but for one fact."""
-        source = self._sources[p]
-        words = self._claim.word_set
-        here = source.sentences[s].word_set
-        beside: set[str] = set()
-        for at in (s - 1, s + 1):
-            if 0 <= at < len(source.sentences):
-                beside |= source.sentences[at].word_set
-        fit = len(words & here) + _WORD_BESIDE * len((words & beside) - here)
-        rows = self._held[p]
-        for other in range(len(self.facts)):
-            if other == n:
-                continue
-            weight = _weight(self.facts[other])
-            if rows[s][other]:
-                fit += weight
-            elif any(rows[at][other] for at in (s - 1, s + 1) if 0 <= at < len(rows)):
-                fit += weight * _BESIDE
-            elif self._anywhere[p][other]:
-                fit += weight * _IN_PASSAGE
-        return fit
+        whole, shares = self._fits[p][s]
+        return whole - shares[n]
+
+    @cached_property
+    def _fits(self) -> list[list[tuple[float, tuple[float, ...]]]]:
+        """The fit of every sentence with all facts, and what each fact adds to it."""
+        return [
+            [self._fit_of(p, s) for s in range(len(source.sentences))]
+            for p, source in enumerate(self._sources)
+        ]
+
+    def _fit_of(self, p: int, s: int) -> tuple[float, tuple[float, ...]]:
+        words, inside = self._claim.word_set, self._sources[p].sentences
+        here = words & inside[s].word_set
+        low, high = max(0, s - 1), s + 2
+        beside = frozenset().union(*(words & each.word_set for each in inside[low:high])) - here
+        around = self.held_in(p, low, high)
+        shares = tuple(
+            _weight(fact)
+            * (
+                1.0
+                if self._held[p][s][m]
+                else _BESIDE
+                if m in around
+                else _IN_PASSAGE
+                if self._anywhere[p][m]
+                else 0.0
+            )
+            for m, fact in enumerate(self.facts)
+        )
+        return len(here) + _WORD_BESIDE * len(beside) + sum(shares), shares
 
     def _most(self, n: int) -> float:
         others = sum(_weight(fact) for m, fact in enumerate(self.facts) if m != n)
@@ -309,11 +337,17 @@ def _weight(fact: Fact) -> float:
     return _NAME if isinstance(fact, Name) else _FIGURE
 
 
+def _first(fact: Quantity) -> bool:
+    """Whether it is a "first", which often counts nothing ("his first book")."""
+    return fact.ordinal and fact.values[0] == 1
+
+
 def _certain(fact: Fact) -> bool:
     """Whether a fact that no passage holds is wrong even where nothing stands in its place."""
     if isinstance(fact, Quantity):
         return not (fact.weak or fact.ordinal)
-    return isinstance(fact, Date) or fact.sure
+    # "CEO" may stand for what the passages spell out in small letters.
+    return isinstance(fact, Date) or (fact.sure and not names.short_form(fact))
 
 
 def _beside(name: Name, reading: Reading) -> list[Name]:

@@ -42,8 +42,11 @@ _CRUMBS = re.compile(r"\s(?:[>›»|·•/]|->)\s")
 _GLUED = re.compile(r"[^\W\d_][a-zà-ÿ][A-ZÀ-Þ][a-zà-ÿ]")
 _REFERENCE = re.compile(
     r"\b[A-ZÅÄÖ][\w'’-]{1,30},\s(?:[A-ZÅÄÖ]\.\s?){1,3}|\(\d{4}[a-z]?\)|\bdoi\b|\bpp?\.\s?\d+"
+    r"|\b[A-ZÅÄÖ][a-zåäöéü]{1,30} [A-Z]{1,2}(?=[.,](?:\s|$))|\b(?:19|20)\d\d;\s?\d+|:\d{1,5}[-–]\d+"
     r"|\b\d{1,4}\s?\(\d{1,3}\)|\bvol\.|\bet al\b|\bISBN\b"
 )
+_PAGE_OF = re.compile(r"(?:page|sid(?:a|an)?) \d{1,4} ?(?:of|av|/) ?\d{1,4}\b")
+_NEXT_IN_SMALL = re.compile(r"\w[.!?]\s+[^\W\d_]+\s")
 _CONTINUED = re.compile(
     r"\(?\W{0,2}(?:continued|cont'?d|cont\.|forts(?:\.|ättning))", re.IGNORECASE
 )
@@ -129,10 +132,12 @@ def _pieces(text: str, repeated: Repeated) -> list[_Piece]:
     parts = [(line, part) for line in lines for part in _parts(line)]
     labels = _label_lines(lines)
     cased = bool(_CASED.search(text[:LONGEST]))
+    # Where no sentence begins with a capital letter, a small one tells nothing of the first.
+    begins = cased and not (_NEXT_IN_SMALL.search(text) and not any(map(str.isupper, text)))
     found = []
     for place, (line, part) in enumerate(parts):
         first, last = place == 0, place == len(parts) - 1
-        edge = _cut(part, first=first, last=last and len(text) <= LONGEST, cased=cased)
+        edge = _cut(part, first=first, last=last and len(text) <= LONGEST, cased=begins)
         piece = _form(part, line in labels, cased)
         share = min(1.0, repeated(part) / REPEATED_FULLY) if _tellable(part) else 0.0
         known = _Piece(part, "boilerplate", share, "it stands in many chunks alike")
@@ -204,10 +209,15 @@ def _form(part: str, label: bool, cased: bool) -> _Piece:
 
 def _furniture(part: str, read: str, words: _Words, cased: bool) -> _Piece | None:  # noqa: ARG001
     crumbs = len(_CRUMBS.findall(part))
-    if crumbs >= 2 and words.number <= 8 * (crumbs + 1) and not _ENDS.search(part[-40:]):
+    ends = bool(_ENDS.search(part[-40:]))
+    # A trail may run on into the first question of the page.
+    trail = crumbs >= 2 and (not ends or (crumbs >= 3 and words.function < 0.25))
+    if trail and words.number <= 8 * (crumbs + 1):
         return _Piece(part, "boilerplate", 0.9, "a row of navigation")
     if words.function < 0.25 and len(_GLUED.findall(part)) >= max(3, words.number // 8):
         return _Piece(part, "boilerplate", 0.9, "labels run together")
+    if words.number <= 16 and not ends and _PAGE_OF.match(read):
+        return _Piece(part, "boilerplate", 0.9, "the head or foot of a page")
     bare = read.strip(" .|·•-–—:>#*[]()")
     if words.number <= 12 and phrases("furniture").fullmatch(bare):
         return _Piece(part, "boilerplate", 1.0, "stands around the text of a page")

@@ -13,7 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_touchstone.judge.offline.units import UNITS
-from pytest_touchstone.judge.offline.wordlists import FUNCTION_WORDS, KINDS_OF_NAMES, word_set
+from pytest_touchstone.judge.offline.wordlists import (
+    BODIES,
+    FUNCTION_WORDS,
+    KINDS_OF_NAMES,
+    word_set,
+)
 from pytest_touchstone.judge.offline.words import is_common
 from pytest_touchstone.tokens import tokens
 
@@ -28,6 +33,10 @@ _NOT_NAMES = word_set(
     """
 )
 _OPENERS = frozenset(".:;!?•\"'“”‘’«»(–—-*")
+_DEFINITE = ("en", "et", "erna", "arna", "orna")
+_DEFINITE_BEFORE_NAMES = ("aren", "eten", "yget", "ingen", "erna", "arna", "orna")
+_SWEDISH = word_set("och att av är på för som det ett med till var har i inte från vid blev fick")
+_LONGEST_SHORT_FORM = 4
 _MOSTLY = 0.6
 _FEW_WORDS = 4
 _SHORTEST_STEM = 5
@@ -97,7 +106,28 @@ def held(name: Name, keys: frozenset[str], acronyms: frozenset[str]) -> bool:
     parts = tokens(name.key)
     if len(parts) > 1 and all(name_key(part) in keys for part in parts):
         return True
-    return len(name.key) >= _SHORTEST_STEM and any(_inflected(name.key, key) for key in keys)
+    if len(name.key) < _SHORTEST_STEM:
+        return False
+    start = name.key[:_SHORTEST_STEM]
+    return any(key.startswith(start) and _inflected(name.key, key) for key in keys)
+
+
+def short_form(name: Name) -> bool:
+    """Whether it is written as acronyms of two to four letters are."""
+    return name.text.isupper() and name.text.isalpha() and len(name.text) <= _LONGEST_SHORT_FORM
+
+
+def definite(name: Name, text: str) -> bool:
+    """Whether a word that opens a Swedish sentence looks like a noun with its article ("Längden").
+
+    Names of bodies ("Länsstyrelsen") are none: they name.
+    """
+    if name.key.endswith(BODIES) or len(name.text) < _SHORTEST_STEM:
+        return False
+    after = text[name.end :].lstrip()
+    folded = name.text.casefold()
+    endings = _DEFINITE_BEFORE_NAMES if after[:1].isupper() else _DEFINITE
+    return folded.endswith(endings) and not _SWEDISH.isdisjoint(tokens(text))
 
 
 def acronyms_of(run: Iterable[str]) -> frozenset[str]:
@@ -144,7 +174,7 @@ def _opens(text: str, start: int) -> bool:
 def _is_title(words: list[str]) -> bool:
     carrying = [w for w in words if w[0].isalpha() and w.casefold() not in FUNCTION_WORDS]
     capital = sum(w[0].isupper() for w in carrying)
-    return (len(carrying) >= _FEW_WORDS and capital >= max(3, len(carrying) - 1)) or (
+    return (len(carrying) >= _FEW_WORDS and capital == len(carrying)) or (
         len(carrying) > _FEW_WORDS and sum(w.isupper() for w in carrying) > _MOSTLY * len(carrying)
     )
 

@@ -21,11 +21,21 @@ _NO = word_set("no neither nor without ingen inget inga utan varken")
 _LACK = word_set("lack lacks lacked lacking sakna saknar saknade saknat")
 _MISSING = word_set("missing absent saknas saknades")
 _NOT = word_set("not never cannot")
+_NONE_OF = word_set("no ingen inget inga zero noll")
+_SEVERAL = word_set("several many all some numerous flera många alla några samtliga")
+_PREFIXES = ("un", "o", "non")
+_NO_PREFIX = word_set("less like der til")
 _INTE = word_set("inte ej icke aldrig")
 _PRONOUNS = word_set("jag du han hon den det vi ni de man it they he she")
 _NT = re.compile(r"(\w+)n[’']t\b|\b(can)not\b", re.IGNORECASE)
+_NO_NEGATION = re.compile(
+    r"\b(?:(?:no|not)\s(?:later|earlier|sooner|more|less|fewer)\sthan|(?:not|inte)\s(?:only|just|merely|bara"
+    r"|enbart|endast)|no\sdoubt|utan\säven|utan\sockså|inte\s(?:senare|tidigare|mer|mindre)\sän)\b",
+    re.IGNORECASE,
+)
+"""Words that hold a negator and deny nothing: "no later than", "not only … but also"."""
 _CLAUSE = re.compile(
-    r"[,;:()–—]\s|\b(?:but|because|which|although|though|while|yet|men|eftersom|medan|fast)\b"
+    r"[,;:()–—]\s|\b(?:but|because|which|although|though|while|(?<!not\s)yet|men|eftersom|medan|fast)\b"
     r"|(?<=\s)(?=without\b|utan\b)"
 )
 _JOINS = word_set("and or och eller that att")
@@ -47,9 +57,9 @@ _DENIES = re.compile(
     un(?!der|it|iv|til|ion)\w{3,}|in(?:adequa|suffic|complet|accura|effic|elig|abil|valid
       |correct)\w*|
     im(?:poss|prop)\w*|ill?egal\w*|irreg\w*|non\w*|dis(?:allow|agree|approv|continu)\w*|prohib\w*|
-    forbid\w*|ban(?:s|ned)?|stop\w*|neglect\w*|omit\w*|omission|withh\w+|close[sd]?|lost|brok\w*
+    forbid\w*|ban(?:s|ned)?|stop\w*|neglect\w*|omit\w*|omission|withh\w+|close[sd]?|shut|lost|brok\w*
       |break\w*|overdue|idle|
-    sakna\w*|brist\w*|förbj\w*|förbud\w*|avslå\w*|avslog|avsty\w*|nej|missa\w*|låt\w*|slut\w*|emot
+    sakna\w*|brist\w*|förbj\w*|förbud\w*|avslå\w*|avslog|avsty\w*|nej|missa\w*|låt\w*|slut\w*|stäng\w*|emot
       |mot|
     o(?:möj|till|full|känd|giltig|bebo|betal|besatt|registr)\w*|bara|endast|enbart|stället|istället|
     undvik\w*|vägra\w*|vakan\w*|upphör\w*|stopp\w*|avstå\w*|först)""",
@@ -116,9 +126,62 @@ def opposed(claim: str, sentences: Sequence[str]) -> str | None:
         and not any(map(_may_deny, sentences))
     ):
         return "the claim denies something, the passage nothing"
+    if reason := _by_prefix(claim, fitting) or _of_none(claim, sentences):
+        return reason
     if fitting and _denies_denial(claim) and not any(map(_denies_denial, sentences)):
         return "the claim denies what the passage misses"
     return _direction(claim, fitting)
+
+
+def lacks(clause: str, other: str) -> bool:
+    """Whether a clause has none of what another, which denies nothing, has: "17 had no water"."""
+    for words in _clauses(clause):
+        for at, word in enumerate(words):
+            heads = _heads(words, at, word) if word in _NONE_OF else []
+            if heads and not _may_deny(other) and all(_affirms(other, head) for head in heads):
+                return True
+    return False
+
+
+def _by_prefix(claim: str, sentences: Sequence[str]) -> str | None:
+    """Whether one side has "unspent" and the other "spent", with no denial about either."""
+    mine = frozenset(_words(claim))
+    theirs = frozenset(word for each in sentences for word in _words(each))
+    if _NEGATORS & (mine | theirs):
+        return None
+    for one, other in ((mine, theirs), (theirs, mine)):
+        for word in sorted(one - _NO_PREFIX):
+            for prefix in _PREFIXES if len(word) >= _SHORTEST_PREFIX else ():
+                if prefix + word in other - one and word not in other:
+                    return f"one has {word} where the other has {prefix}{word}"
+    return None
+
+
+def _of_none(claim: str, sentences: Sequence[str]) -> str | None:
+    """Whether one side counts several of what the other has none of, saying the same of them."""
+    none, some = _counted(claim)
+    for each in sentences:
+        no_other, others = _counted(each)
+        for mine, theirs in ((some, no_other), (none, others)):
+            if any(mine[head] & theirs[head] - {head} for head in mine.keys() & theirs.keys()):
+                return "one has none of what the other has several of"
+    return None
+
+
+def _counted(text: str) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Senses of what "no" and what "several" stand right before, each with those of its clause."""
+    none: dict[str, set[str]] = {}
+    some: dict[str, set[str]] = {}
+    for words in _clauses(text):
+        said = {sense(word) for word in words if word not in FUNCTION_WORDS}
+        for before, word in pairwise(words):
+            if word in FUNCTION_WORDS or not word.isalpha():
+                continue
+            if before in _NONE_OF:
+                none[sense(word)] = said
+            elif before in _SEVERAL and not _STRICT & set(words):
+                some[sense(word)] = said
+    return none, some
 
 
 def _denies(text: str) -> bool:
@@ -202,7 +265,7 @@ def _affirms(text: str, head: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def _clauses(text: str) -> tuple[tuple[str, ...], ...]:
-    plain = _NT.sub(r"\1\2 not", text.casefold())
+    plain = _NO_NEGATION.sub(" ", _NT.sub(r"\1\2 not", text.casefold()))
     return tuple(tuple(tokens(clause)) for clause in _CLAUSE.split(plain))
 
 
@@ -215,7 +278,7 @@ def _is(one: str, head: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(tokens(_NT.sub(r"\1\2 not", text)))
+    return tuple(tokens(_NO_NEGATION.sub(" ", _NT.sub(r"\1\2 not", text))))
 
 
 def _direction(claim: str, sentences: Sequence[str]) -> str | None:

@@ -8,12 +8,15 @@ stand, and either may match.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import isclose, isfinite
 
 from pytest_touchstone.judge.offline.numerals import NUMERAL, numeral
+from pytest_touchstone.judge.offline.ranks import CLOCK, TIMES, rank_or_share, written_ranks
 from pytest_touchstone.judge.offline.units import (
+    CURRENCIES,
     CURRENCY_BEFORE,
     CURRENCY_SCALES,
     SCALES,
@@ -33,6 +36,7 @@ _NUMBER = re.compile(
 _WORD = re.compile(rf"[{_SPACE}]?(?:-[{_SPACE}]?)?(%-?(?:enhet(?:er)?)?|‰|[€$£¥]|[^\W\d_]+\.?)")
 _TWO_WORDS = re.compile(
     rf"[{_SPACE}]?(per (?:cent|mille)|percentage points?|square (?:kilo)?met(?:re|er)s?|US dollars?"
+    r"|(?:kenyan|ugandan|tanzanian) shillings?|swedish kron(?:or|a)|svenska kronor|british pounds?"
     r"|sq\.? ?km|kvadratkilometer)\b",
     re.IGNORECASE,
 )
@@ -43,6 +47,11 @@ _HEDGE = re.compile(
     r"\s*(?:[A-Z]{3}\s*|\$)?$",
     re.IGNORECASE,
 )
+_JOINS = re.compile(
+    r"\s?(?:[–—-]|/)\s?|,?\s(?:to|and|or|of|out of|against|from|till|och|eller|av|mot|från)\s",
+    re.IGNORECASE,
+)
+_LAST_HOUR = 24
 _SIGNIFICANT_TO_ROUND = 2
 _HEDGED = 0.05
 _DAYS = {"days": 1.0, "months": 30.4, "hours": 1 / 24}
@@ -66,6 +75,8 @@ class Quantity:
     :param ordinal: a place in an order ("30th").
     :param spelt: written in letters.
     :param size: of the unit written, in base units.
+    :param scale: what is written multiplies the digits by, with the unit.
+    :param presumed: the one currency of the text around, where this number names none.
     """
 
     text: str
@@ -79,11 +90,15 @@ class Quantity:
     ordinal: bool = False
     spelt: bool = False
     size: float = 1.0
+    scale: float = 1.0
+    presumed: str | None = None
 
     @property
     def weak(self) -> bool:
-        """Whether it may well be the writer's own count ("two points") and no fact."""
-        return self.spelt and self.unit is None and self.values[0] <= _FEW
+        """Whether it may well be the writer's own count ("two points", "half") and no fact."""
+        return self.spelt and (
+            (self.unit is None and self.values[0] <= _FEW) or self.unit in ("%", TIMES)
+        )
 
     def same_kind(self, other: Quantity) -> bool:
         """Whether the two could stand in the same place of a sentence."""
@@ -97,6 +112,10 @@ class Quantity:
 
     def held_by(self, other: Quantity) -> bool:
         """Whether ``other`` states this quantity: equal, or rounded as the text admits."""
+        if self.ordinal != other.ordinal:
+            return False
+        if self.unit in CURRENCIES and other.presumed and self.unit != other.presumed:
+            return False
         if self.unit and other.unit and self.unit != other.unit:
             days = _DAYS.get(self.unit), _DAYS.get(other.unit)
             if None in days:
@@ -138,8 +157,58 @@ def parts(text: str) -> frozenset[float]:
 
 def quantities(text: str) -> list[Quantity]:
     """The numbers of a text in digits and in letters, in order."""
-    found = [*_in_digits(text), *_in_letters(text)]
-    return sorted(found, key=lambda each: each.start)
+    others = [*_in_ranks(text), *_of_the_clock(text)]
+    taken = [(each.start, each.end) for each in others]
+    plain = (
+        each
+        for each in (*_in_digits(text), *_in_letters(text))
+        if not any(start < each.end and each.start < end for start, end in taken)
+    )
+    found = sorted((*others, *plain), key=lambda each: each.start)
+    return [*(_sharing(text, *pair) for pair in pairwise(found)), *found[-1:]]
+
+
+def presuming(found: Sequence[Quantity], currency: str) -> tuple[Quantity, ...]:
+    """Numbers, those without a unit marked with the one currency that the text names."""
+    return tuple(q if q.unit else replace(q, presumed=currency) for q in found)
+
+
+def _sharing(text: str, one: Quantity, other: Quantity) -> Quantity:
+    """A number with the scale of the one that it is joined to as a second reading.
+
+    "From 215 to 340 million", "10,6 av 11,2 miljarder".
+    """
+    joined = _JOINS.fullmatch(text[one.end : other.start])
+    if not joined or one.scale != 1.0 or other.scale == 1.0 or one.spelt or one.ordinal:
+        return one
+    if None not in (one.unit, other.unit) and one.unit != other.unit:
+        return one
+    scaled = tuple(value * other.scale for value in one.values)
+    return replace(one, values=(*one.values, *scaled))
+
+
+def _in_ranks(text: str) -> Iterator[Quantity]:
+    for match in written_ranks(text):
+        value, unit = rank_or_share(match)
+        yield Quantity(
+            match[0].strip(),
+            *match.span(),
+            (value,),
+            unit,
+            hedged=unit is not None,
+            ordinal=unit is None,
+            spelt=True,
+        )
+
+
+def _of_the_clock(text: str) -> Iterator[Quantity]:
+    for match in CLOCK.finditer(text):
+        hour = int(match["h"] or match["kl"] or match["hh"])
+        minute = int(match["m"] or match["klm"] or match["mm"] or 0)
+        if match["half"]:
+            hour = hour % 12 + (12 if match["half"].casefold() == "p" else 0)
+        if hour <= _LAST_HOUR:
+            yield Quantity(match[0].strip(), *match.span(), (hour * 60.0 + minute,), "clock")
 
 
 def _in_digits(text: str) -> Iterator[Quantity]:
@@ -219,6 +288,7 @@ def _quantity(
         ordinal,
         spelt,
         size,
+        factor,
     )
 
 

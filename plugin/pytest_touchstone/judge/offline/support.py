@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Any, Literal
 
+from pytest_touchstone.judge.offline.directions import turned
 from pytest_touchstone.judge.offline.embedding import Embed, likeness
 from pytest_touchstone.judge.offline.evidence import Reading, Source, read, source
 from pytest_touchstone.judge.offline.facts import Fact, Facts, Fault, Place
@@ -33,8 +34,9 @@ FLOOR = 0.66
 """Support below which an answer does not count as grounded, whatever the collection."""
 AT_FAULT = 0.65
 """The most support of an answer one of whose claims is at fault: just below the floor."""
-SUPPORTED = 0.5
-"""Strength from which on a claim is supported."""
+SUPPORTED = FLOOR
+"""Strength from which on a claim is supported: an answer of such claims alone is grounded."""
+_WEAKLY = 0.5
 _LEFT_OF_A_FAULT = 0.1
 _OPPOSABLE = 0.5
 """Overlap from which on a sentence is about the same, so that a claim can say its opposite."""
@@ -46,7 +48,7 @@ _LONGEST_NAMED = 80
 class Finding:
     """One claim against passages.
 
-    :param strength: from 0 to 1; at least 0.5 where it is supported.
+    :param strength: from 0 to 1; at least :data:`SUPPORTED` where it is supported.
     :param near: overlap with the best place, from 0 to 1.
     :param fault: whether something outweighs its similarity.
     :param likeness: what embeddings add to the overlap.
@@ -145,7 +147,8 @@ def _denial(claim: Reading, texts: _Texts, match: Overlap) -> str | None:
     if match.near < _OPPOSABLE:
         return None
     at, inside = match.place.at, texts.sources[match.place.passage].sentences
-    return opposed(claim.text, [each.text for each in inside[max(0, at - 1) : at + 2]])
+    near = inside[max(0, at - 1) : at + 2]
+    return opposed(claim.text, [each.text for each in near]) or turned(claim, near)
 
 
 def _at_fault(
@@ -174,6 +177,8 @@ def _by_strength(claim: str, texts: _Texts, match: Overlap, strength: float) -> 
     where = f"passage {texts.number(match.place)}"
     if strength < SUPPORTED:
         why = f"Only {share} stand together anywhere, in {where}"
+        if strength >= _WEAKLY:
+            why += f": weak support, {strength:.2f}, below the floor of {FLOOR}"
         return ClaimVerdict(claim, "not_found", why)
     why = f"{share} stand together in {where}, and nothing speaks against it"
     return _resting(claim, "supported", why, texts, match.place)

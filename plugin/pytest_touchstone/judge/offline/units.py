@@ -7,13 +7,13 @@ from collections.abc import Mapping
 SCALES: Mapping[str, float] = {
     word: scale
     for scale, words in (
-        (1e3, "thousand thousands tusen k tkr"),
+        (1e3, "thousand thousands tusen k tkr ksek tsek"),
         (1e4, "万 萬"),
         (1e5, "lakh lakhs"),
-        (1e6, "million millions mn mln m miljon miljoner milj mkr mnkr"),
+        (1e6, "million millions mn mln m miljon miljoner miljonerna milj mkr mnkr msek meur musd"),
         (1e7, "crore crores"),
         (1e8, "亿 億"),
-        (1e9, "billion billions bn bln b miljard miljarder md mdr mdkr"),
+        (1e9, "billion billions bn bln b miljard miljarder miljarderna md mdr mdkr mdsek"),
         (1e12, "trillion trillions tn trn biljon biljoner"),
     )
     for word in words.split()
@@ -21,8 +21,8 @@ SCALES: Mapping[str, float] = {
 """Words after a number that multiply it.  ``m`` is millions only after a currency."""
 
 _UNITS = (
-    ("UGX", 1, "ugx ush ushs shs shilling shillings shilings"),
-    ("SEK", 1, "sek kr kronor krona"),
+    ("UGX", 1, "ugx ush ushs shs shilling shillings shilings shillingarna"),
+    ("SEK", 1, "sek kr kronor krona kronorna"),
     ("USD", 1, "usd us$ $ dollar dollars"),
     ("EUR", 1, "eur € euro euros"),
     ("GBP", 1, "gbp £ pound pounds pund"),
@@ -33,16 +33,16 @@ _UNITS = (
     ("DKK", 1, "dkk"),
     ("CHF", 1, "chf francs"),
     ("INR", 1, "inr rupees rupee"),
-    ("%", 1, "% percent pct procent %-ig"),
+    ("%", 1, "% percent pct procent procenten %-ig"),
     ("%", 0.1, "‰ promille"),
-    ("percentage points", 1, "pp procentenheter procentenhet %-enheter %-enhet"),
+    ("percentage points", 1, "pp procentenheter procentenhet procentenheterna %-enheter %-enhet"),
     ("metres", 1, "m metre metres meter meters"),
     ("metres", 1000, "km kms kilometre kilometres kilometer kilometers"),
     ("metres", 10000, "mil"),
     ("metres", 0.01, "cm centimetre centimetres centimeter centimeters"),
     ("metres", 0.001, "mm millimetre millimetres millimeter millimeters"),
     ("metres", 1609.344, "mile miles"),
-    ("metres", 0.3048, "feet foot ft"),
+    ("metres", 0.3048, "feet foot ft fot"),
     ("hectares", 1, "ha hectare hectares hektar"),
     ("hectares", 0.40468564, "acre acres"),
     ("hectares", 100, "km² km2"),
@@ -89,11 +89,27 @@ UNITS: Mapping[str, tuple[str, float]] = {
     "square meters": ("hectares", 1e-4),
     "us dollars": ("USD", 1.0),
     "us dollar": ("USD", 1.0),
+    "kenyan shillings": ("KES", 1.0),
+    "ugandan shillings": ("UGX", 1.0),
+    "tanzanian shillings": ("TZS", 1.0),
+    "swedish kronor": ("SEK", 1.0),
+    "swedish krona": ("SEK", 1.0),
+    "svenska kronor": ("SEK", 1.0),
+    "british pounds": ("GBP", 1.0),
 }
 """Case-folded word after a number to its dimension and its size in that dimension's base unit."""
 
-CURRENCY_SCALES: Mapping[str, str] = dict.fromkeys(("tkr", "mkr", "mnkr", "mdkr"), "SEK")
+CURRENCY_SCALES: Mapping[str, str] = {
+    **dict.fromkeys(["tkr", "mkr", "mnkr", "mdkr", "ksek", "tsek", "msek", "mdsek"], "SEK"),
+    "meur": "EUR",
+    "musd": "USD",
+}
 """Scales that name a currency too."""
+
+CURRENCIES = frozenset(
+    ["UGX", "SEK", "USD", "EUR", "GBP", "KES", "TZS", "JPY", "NOK", "DKK", "CHF", "INR"]
+)
+"""The units that are money."""
 
 CURRENCY_BEFORE = (
     r"UGX|USh|Ushs?\.?|Shs\.?|SEK|USD|US\$|EUR|GBP|KES|Kshs?|TZS|Tsh|JPY|NOK|DKK|CHF|INR|kr|[$€£¥]"

@@ -24,6 +24,7 @@ from pytest_touchstone.settings import EMBEDDED, ScorerSettings, Settings
 from pytest_touchstone.settings_file import SettingsError, load_settings
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.store.engine import Store
+from pytest_touchstone.store.sessions import find_run
 from pytest_touchstone.unusable import Unusable
 
 _NO_SCORER = "no scorer is configured: set SCORER_ENDPOINT to a server's URL, or `scorer.url`"
@@ -41,7 +42,9 @@ def add(commands: Any) -> None:
         description="Score the paragraphs that cite and have no coverage yet, by their markers.",
     )
     coverage.add_argument("--store", metavar="URL", help="default: the settings' store")
-    coverage.add_argument("--run", metavar="ID", help="one run; default: all runs")
+    coverage.add_argument(
+        "--run", metavar="ID", help="id, its beginning, or `latest`; default: all runs"
+    )
     coverage.add_argument("--all", action="store_true", help="score again what has coverage")
     coverage.add_argument("--settings", metavar="FILE", help=f"default: {DEFAULT_SETTINGS}")
     coverage.set_defaults(command=_coverage)
@@ -103,10 +106,11 @@ async def _covered(configured: _Configured, options: argparse.Namespace) -> Tall
     async with AsyncExitStack() as opened:
         store = await asyncio.to_thread(Store, configured.store, create=False)
         opened.push_async_callback(asyncio.to_thread, store.close)
+        run = options.run
+        if run is not None:
+            run, _ = await asyncio.to_thread(find_run, store, run)
         scorer = await _opened(configured, opened)
-        return await cover_store(
-            store, scorer, options.run, every=options.all, pattern=configured.pattern
-        )
+        return await cover_store(store, scorer, run, every=options.all, pattern=configured.pattern)
 
 
 async def _opened(configured: _Configured, opened: AsyncExitStack) -> Scorer:

@@ -55,7 +55,9 @@ still already once too very not now thus hence therefore however
         r"this (?:message|e-?mail) (?:is|and any)", r"for general information(?:al)? purposes",
         r"does not constitute (?:legal |\w+ )?advice", r"as is without (?:any )?warrant(?:y|ies)",
         r"registered trademarks?", r"trademarks? (?:of|are)", r"sign up (?:for|to)",
-        r"subscribe to (?:our|the)", r"share this (?:page|article|post)",
+        r"subscribe to (?:our|the)", r"share this (?:page|article|post)", r"follow us on",
+        r"(?:our|free|weekly) newsletter", r"read more (?:articles|news|stories)",
+        r"was this (?:page|article) helpful", r"search results for", r"sort by:?",
         r"this page intentionally left blank", r"an official website of", r"here's how you know",
         r"javascript (?:is|must be) ", r"enable javascript", r"your browser",
         r"secure \.gov websites?", r"a lock \( ?\)", r"i do not provide a separate opinion",
@@ -64,7 +66,8 @@ still already once too very not now thus hence therefore however
         r"(?:my|our) responsibilities under those standards", r"present fairly,? in all material",
         r"(?:is|are) responsible for the preparation (?:and fair presentation )?of",
         r"the accounting policies form part of", r"form an integral part of these",
-        r"i (?:would like to |wish to |also )*thank", r"(?:thank|thanks) (?:you )?(?:all )?for",
+        r"i (?:would like to |wish to |also )*thank(?! the \w+ for)",
+        r"(?:thank|thanks) (?:you )?(?:all )?for",
         r"i beg to move", r"i move that", r"i yield", r"the question was put",
         r"(?:motion|amendment)s? (?:was |were )?(?:agreed to|carried|adopted|negatived)",
         r"the (?:house|session|meeting|sitting) (?:\w+ ){0,2}(?:adjourned|resumed|rose|closed)",
@@ -209,7 +212,9 @@ still already once too very not now thus hence therefore however
         r"(?:holds?|has|have|contains?|includes?|covers?) (?:no|nothing|none)",
         r"unable to (?:find|locate|identify|answer)", r"failed to find",
         r"(?:returned|gave|yielded) (?:no|nothing|0|zero)", r"no matches?", r"no match",
-        r"zero (?:results|matches|hits)", r"empty result", r"(?:is|are) missing from",
+        r"zero (?:results|matches|hits)", r"empty result",
+        r"came (?:back|up) empty", r"(?:collection|archive|database|material) is silent",
+        r"(?:is|are) missing from",
         r"not (?:part|within the scope) of (?:the|this) (?:collection|corpus|archive|material)",
         r"(?:outside|beyond) (?:the|this) (?:collection|corpus|archive|material|period)",
         r"not in (?:the|this|my|our) (?:collection|corpus|archive|material|documents|"
@@ -220,6 +225,8 @@ still already once too very not now thus hence therefore however
         r"reviewers?|court|police|investigation|management|ministry|council|study) (?:\w+ "
         r"){0,3}(?:found|identified|noted|observed|reported|saw|detected|established|did "
         r"not|does not|has|had|could not)",
+        r"(?:report|document|letter|statement)s? (?:states?|stated|says?|said|notes?|noted) that",
+        r"(?:was|were) (?:provided|submitted|given|supplied|presented) (?:by|to|for) the",
     ),
     widened=(
         r"instead",

@@ -51,6 +51,8 @@ antingen varken ju väl nog
         r"denna sida har avsiktligt lämnats tom", r"\d+ \(\d+\)", r"a till ö", r"populärt",
     ),
     standing=(
+        r"prenumerera på", r"(?:vårt|våra) nyhetsbrev", r"fyll i din e-post\w*", r"följ oss på",
+        r"genom att prenumerera", r"sökresultat för", r"sortera efter",
         r"använder (?:\w+ ){0,3}(?:kakor|cookies)", r"(?:kakor|cookies) för att",
         r"genom att (?:fortsätta|använda|surfa|besöka) (?:\w+ ){0,4}(?:webbplatsen|sidan|"
         r"tjänsten)",
@@ -219,6 +221,7 @@ antingen varken ju väl nog
         r"(?:revisor|granskning|riksrevision|utskott|nämnd|inspektör|inspektion|polis|"
         r"domstol|utredning|ledning|kommun|myndighet|kommitté)\w* (?:\w+ ){0,3}(?:fann|"
         r"hittade|konstaterade|noterade|såg|upptäckte|har inte|hade inte|kunde inte|hade|har)",
+        r"(?:rapporten|dokumentet|brevet) (?:anger|uppger|säger|konstaterar|noterar) att",
     ),
     widened=(
         r"i stället", r"istället",
