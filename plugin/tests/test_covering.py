@@ -126,7 +126,7 @@ def test_a_faulty_call_is_one_line(
         assert main(["coverage"]) == 4
         assert "name the store with --store URL" in capsys.readouterr().err
         assert coverage(folder, "--run", "other") == 4
-        assert "it holds no run 'other'" in capsys.readouterr().err
+        assert "holds no run 'other'" in capsys.readouterr().err
         assert main(["coverage", "--store", f"sqlite:///{folder}/none.sqlite"]) == 4
         assert "none.sqlite" in capsys.readouterr().err
 

@@ -142,9 +142,9 @@ def test_a_run_that_is_stopped_does_not_wait_for_them(judged: Project) -> None:
         stuck = canary is not None and canary.id == "points-sv"
         return Reply(hang=True) if stuck else verdict(request)
 
-    body = 'import pytest\n\n\ndef test_stop():\n    pytest.exit("enough")\n'
-    judged.write("tests/test_stop.py", body)
+    judged.write("tests/test_stop.py", "def test_stop():\n    assert 0\n")
     with OpenAIServer(mostly) as server:
         judge(judged, server, canaries=True, timeout=600, deadline=600)
-        ended = judged.spawn()
-    assert ended.code == 2, ended.text
+        ended = judged.spawn("-x")
+    assert ended.code == 1, ended.text
+    assert "stopping after 1 failures" in ended.out

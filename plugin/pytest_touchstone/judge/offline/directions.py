@@ -39,6 +39,8 @@ _THAN = word_set("than än")
 _NEGATORS = word_set("not no never nor without inte ej ingen inget inga aldrig utan")
 _CLAUSE = re.compile(r"[,;:()–—]\s|\b(?:and|but|while|och|men|medan)\b", re.IGNORECASE)
 _BEFORE, _AFTER = 3, 2
+_MOST = 40
+"""Figures of a sentence that are looked at."""
 _FROM = re.compile(r"\b(?:from|från)\s+(?:about\s+|around\s+|cirka\s+|ca\s+)?$", re.IGNORECASE)
 _TO = re.compile(
     r"(?:\s\w+){0,3}?\s(?:to|till)\s(?:about\s|around\s|cirka\s|ca\s)?\s*", re.IGNORECASE
@@ -74,11 +76,11 @@ def turned(claim: Reading, sentences: Sequence[Reading]) -> str | None:
     """
     for quantity, way in _series(claim):
         return f'the claim says "{way}" where "{quantity.text}" lies the other way'
-    for quantity in claim.quantities:
+    for quantity in claim.quantities[:_MOST]:
         same = [
             (other, each)
             for each in sentences
-            for other in each.quantities
+            for other in each.quantities[:_MOST]
             if quantity.held_by(other)
         ]
         clause = _clause(claim, quantity)
