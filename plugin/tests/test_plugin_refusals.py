@@ -177,10 +177,10 @@ def test_a_path_elsewhere_needs_an_equals_sign(
     there = tmp_path_factory.mktemp("there") / "evaluation.yaml"
     file = project.folder / "evaluation/settings.yaml"
     there.write_text(file.read_text().replace("gold.jsonl", str(file.with_name("gold.jsonl"))))
-    ended = project.end("--touchstone-settings", str(there))
+    ended = project.end("-p", "no:asyncio", "--touchstone-settings", str(there))
     assert_refused(project, ended, f"ERROR: write --touchstone-settings={there} with `=`: ")
     monkeypatch.setenv("PYTEST_ADDOPTS", f"--touchstone-output {there.parent}")
-    ended = project.end()
+    ended = project.end("-p", "no:asyncio")
     assert_refused(project, ended, f"ERROR: write --touchstone-output={there.parent} with `=`: ")
     monkeypatch.delenv("PYTEST_ADDOPTS")
 
@@ -248,14 +248,14 @@ def test_nothing_heavy_is_imported_where_nothing_is_evaluated(pytester: pytest.P
 
 
 def test_help_names_the_options_and_markers_the_mark(pytester: pytest.Pytester) -> None:
-    options = pytester.runpytest("--help").stdout.str()
+    options = pytester.runpytest("-p", "no:asyncio", "--help").stdout.str()
     names = (
         "settings dataset output system baseline split sample repeats gate previous strict"
         " resume join shards reuse-answers budget plan replay"
     )
     found = set(re.findall(r"--touchstone-[\w-]+", options))
     assert found == {f"--touchstone-{name}" for name in names.split()}
-    pytester.runpytest("--markers").stdout.fnmatch_lines(
+    pytester.runpytest("-p", "no:asyncio", "--markers").stdout.fnmatch_lines(
         ["@pytest.mark.touchstone(?measures): what this test module measures*"]
     )
 
