@@ -32,7 +32,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/rouge.py
 	$(BIN)/python benchmarks/calibration.py
 	$(BIN)/python benchmarks/scorer.py
-	$(BIN)/python benchmarks/estimates.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/estimates.py
 	$(BIN)/python benchmarks/offline_judge.py
 	$(BIN)/python benchmarks/flight.py
 	$(BIN)/python benchmarks/cases.py
