@@ -122,7 +122,8 @@ class Coefficient:
 
     :param value: at most 1; ``None`` where chance explains everything.
     :param ci: ``None`` where it cannot be told: fewer than ``MIN_CLUSTERS`` clusters, no
-        disagreement at all, or a value that rests on one cluster.
+        disagreement at all, a value that rests on one cluster, or one that no cluster moves (a
+        reader who always says the same has kappa 0 whatever the other says).
     """
 
     value: float | None
@@ -209,6 +210,8 @@ def _interval(
             return None
         without.append(left)
     spread = np.square(np.array(without) - np.mean(without)).sum()
+    if spread <= _SAME**2:
+        return None
     error = math.sqrt((clusters - 1) / clusters * float(spread)) / (1 - value**2)
     reach = student.quantile((1 + confidence) / 2, clusters - 1) * error
     middle = math.atanh(value)

@@ -18,6 +18,7 @@ from sklearn.metrics import (  # type: ignore[import-untyped]
 
 from pytest_touchstone.agreement import (
     MIN_CLUSTERS,
+    Coefficient,
     Level,
     Weights,
     agreement,
@@ -133,6 +134,13 @@ def test_an_interval_needs_clusters_and_some_disagreement() -> None:
     lone = agreement([1.0, *[0.0] * 9], [1.0, *[0.0] * 9], apart[:10], level="nominal")
     assert lone.alpha.value == 1
     assert lone.alpha.ci is None
+
+
+def test_a_judge_who_always_says_the_same_shows_nothing_either_way() -> None:
+    people = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0]
+    found = agreement([1.0] * 8, people, [f"c{n}" for n in range(8)], level="nominal")
+    assert found.kappa == Coefficient(0.0, None)
+    assert found.alpha.value is not None
 
 
 def test_answers_of_one_cluster_do_not_count_as_many() -> None:

@@ -191,6 +191,24 @@ def test_a_malformed_name_is_refused_in_one_useful_line(name: str, message: str)
 
 
 @pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("ROUGE-L", "RougeL"),
+        ("filter exact match", "FilterExactMatch"),
+        ("Cost per query (USD)", "CostPerQuery"),
+        ("Formality", None),
+        ("Coverage recall", "CoverageRecall"),
+    ],
+)
+def test_what_stands_in_the_table_leads_to_the_name(title: str, name: str | None) -> None:
+    if name is None:
+        assert parse(title).name == title
+        return
+    with pytest.raises(ValueError, match=f"title of a measure: its name is `{name}`$"):
+        parse(title)
+
+
+@pytest.mark.parametrize(
     "code",
     [
         "touched.append(1)",

@@ -38,8 +38,10 @@ class Method(Enum):
     """Differences within known bounds, or few clusters."""
     STUDENTIZED = auto()
     """Scores within known bounds."""
+    HALFWAY = auto()
+    """An open range: studentized, its short side drawn half the way to t."""
     OUTER = auto()
-    """An open range: the outer ends of t and studentized."""
+    """Differences in an open range: the outer ends of t and studentized."""
 
 
 def choose(spread: Spread, bounds: Range, *, paired: bool) -> Method:
@@ -63,7 +65,9 @@ def choose(spread: Spread, bounds: Range, *, paired: bool) -> Method:
             return Method.PSEUDO
     if spread.effective_clusters < FEW_CLUSTERS or not uneven or (bounded and paired):
         return Method.T
-    return Method.STUDENTIZED if bounded else Method.OUTER
+    if bounded:
+        return Method.STUDENTIZED
+    return Method.OUTER if paired else Method.HALFWAY
 
 
 def all_or_nothing(spread: Spread, bounds: Range, *, paired: bool) -> bool:
@@ -85,6 +89,7 @@ def described(method: Method, spread: Spread, bounds: Range, resamples: int) -> 
         Method.PSEUDO: f"Bayesian bootstrap with unseen question, {resamples} resamples",
         Method.T: f"t with {spread.degrees:.3g} degrees of freedom",
         Method.STUDENTIZED: f"studentized bootstrap, {resamples} resamples",
+        Method.HALFWAY: f"studentized bootstrap, short side halfway to t, {resamples} resamples",
         Method.OUTER: f"outer of t and studentized bootstrap, {resamples} resamples",
     }[method]
     clustered = len(spread.present) < spread.n

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pytest_touchstone.estimate import draws, power, proportions, resampled
 from pytest_touchstone.estimate.choice import Method, all_or_nothing, choose, described
 from pytest_touchstone.estimate.comparison import sign_flip
-from pytest_touchstone.estimate.spread import Spread, quantile
+from pytest_touchstone.estimate.spread import PRIOR_ICC, PRIOR_ICC_OF_PAIRS, Spread, quantile
 from pytest_touchstone.estimate.values import (
     LIMIT,
     MIN_CLUSTERS,
@@ -113,7 +113,8 @@ class Resampling:
             wrong = next(case for case, value in cell.values.items() if not usable(value))
             raise ValueError(f"case {wrong!r}: {cell.values[wrong]!r} is no finite, bounded value")
         order = np.argsort(rows)
-        return Spread(values[order], self._cluster[rows[order]], self._strata)
+        alike = PRIOR_ICC_OF_PAIRS if cell.paired else PRIOR_ICC
+        return Spread(values[order], self._cluster[rows[order]], self._strata, alike)
 
     def _estimates(self, known: Sequence[tuple[Cell, Spread | None]]) -> list[Estimate]:
         chosen: dict[Method, list[int]] = defaultdict(list)
@@ -155,8 +156,17 @@ class Resampling:
             case Method.STUDENTIZED:
                 return self._studentized(spreads)
             case Method.OUTER:
-                pairs = zip(map(self._t, spreads), self._studentized(spreads), strict=True)
-                return [(min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs]
+                return self._beyond(1.0, spreads)
+            case Method.HALFWAY:
+                return self._beyond(0.5, spreads)
+
+    def _beyond(self, share: float, spreads: Sequence[Spread]) -> list[Ends]:
+        """Studentized, and where t's end lies further out, that share of the way to it."""
+        pairs = zip(map(self._t, spreads), self._studentized(spreads), strict=True)
+        return [
+            (b[0] + share * min(a[0] - b[0], 0.0), b[1] + share * max(a[1] - b[1], 0.0))
+            for a, b in pairs
+        ]
 
     def _unseen(self, spread: Spread, bounds: Range) -> Ends:
         low, high = _closed(bounds)

@@ -17,6 +17,8 @@ Places = NDArray[np.intp]
 
 PRIOR_ICC = 0.3
 """Intra-class correlation that clusters are taken to have as far as the data do not tell."""
+PRIOR_ICC_OF_PAIRS = 0.2
+"""The same for differences: what makes a cluster hard for both systems is gone from them."""
 PRIOR_WEIGHT = 4.0
 """How many questions off the most common value that assumption weighs as much as."""
 
@@ -32,11 +34,13 @@ class Spread:
     :param values: one a question.
     :param clusters: to which cluster each belongs (numbers of the run's clusters).
     :param strata: stratum of each of the run's clusters; all equal where there is none.
+    :param prior_icc: how alike clusters are taken to be as far as the data do not tell.
     """
 
     values: Floats
     clusters: Places
     strata: Places
+    prior_icc: float = PRIOR_ICC
 
     @cached_property
     def n(self) -> int:
@@ -149,8 +153,8 @@ class Spread:
 
     @cached_property
     def prior_effect(self) -> float:
-        """Design effect of clusters of these sizes at ``PRIOR_ICC`` (Kish 1965, section 5.4)."""
-        return 1 + (self.n / self.effective_clusters - 1) * PRIOR_ICC
+        """Design effect of clusters of these sizes at ``prior_icc`` (Kish 1965, section 5.4)."""
+        return 1 + (self.n / self.effective_clusters - 1) * self.prior_icc
 
     @cached_property
     def _prior_share(self) -> float:

@@ -138,11 +138,19 @@ def parse(name: str) -> Measure:
 
     :raises ValueError: in one line, with the nearest known name where there is one.
     """
+    shown = _without_unit(name.strip())
+    for known, measure in MEASURES.items():
+        if shown == _without_unit(measure.title) != known.casefold():
+            raise ValueError(f"{_quoted(name)} is the title of a measure: its name is `{known}`")
     tree = _tree(name)
     try:
         return _measure(tree)
     except ValueError as error:
         raise ValueError(f"{_quoted(name)} is no measure: {error}") from None
+
+
+def _without_unit(title: str) -> str:
+    return title.partition(" (")[0].casefold()
 
 
 def _tree(name: str) -> ast.expr:
