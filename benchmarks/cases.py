@@ -1,16 +1,18 @@
 """Ten thousand computed cases beside plain pytest on as many trivial parametrized tests.
 
-``python benchmarks/cases.py [CASES] [ROUNDS]``: a system that answers at once, Recall@5 and MRR of
-five passages.  Prints the time and the peak memory of the whole command as ratios to plain pytest
-(without the plugin, as many tests of a parameter that is a number), the memory that a case takes
-beyond that, and the time of a case between a tenth of the cases and all of them.  Of several
-rounds, in turn, the best counts.
+``python benchmarks/cases.py [CASES] [ROUNDS]``: Recall@5 and MRR of five passages, of answers that
+an earlier run stored (``--touchstone-reuse-answers``, in the store that this run left), and of a
+system that answers at once.  Prints time, CPU and peak memory of the whole command as ratios to
+plain pytest (without the plugin, as many tests of a parameter that is a number), the memory that a
+case takes beyond that, and the CPU of a case between a tenth of the cases and all of them.  Of
+several rounds, in turn, the best counts.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -49,10 +51,20 @@ def test_trivial(number):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Seconds, and the most memory in KB that the process had resident."""
+    """Seconds, those of them on a CPU, and the most memory in KB that the process had resident."""
 
     seconds: float
+    cpu: float
     memory: int
+
+    @classmethod
+    def best(cls, runs: list[Run]) -> Run:
+        """The least of each."""
+        return cls(
+            min(run.seconds for run in runs),
+            min(run.cpu for run in runs),
+            min(run.memory for run in runs),
+        )
 
 
 def main() -> None:
@@ -60,45 +72,45 @@ def main() -> None:
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     few = cases // 10
+    counts = (1, few, cases)
     with tempfile.TemporaryDirectory() as folder:
-        makers = {"evaluation": evaluation, "plain": trivial}
+        plain, project = Path(folder, "plain"), Path(folder, "project")
+        for count in counts:
+            trivial(plain / str(count), count)
+            evaluation(project / str(count), count)
+            evaluate(project / str(count))
+            shutil.copytree(project / str(count) / "reports", project / str(count) / "kept")
+        kinds = {
+            "plain": lambda count: measured(plain / count, "-p", "no:touchstone"),
+            "stored": lambda count: evaluate(project / count, stored=True),
+            "asked": lambda count: evaluate(project / count),
+        }
         found: dict[tuple[str, int], list[Run]] = {}
-        for name, make in makers.items():
-            for count in (few, cases):
-                make(Path(folder, name, str(count)), count)
         for _ in range(rounds):
-            for name in makers:
-                for count in (few, cases):
-                    run = measured(Path(folder, name, str(count)), plain=name == "plain")
-                    found.setdefault((name, count), []).append(run)
-    seconds = {key: min(run.seconds for run in runs) for key, runs in found.items()}
-    memory = {key: min(run.memory for run in runs) for key, runs in found.items()}
-    for name, count in found:
+            for kind, run in kinds.items():
+                for count in counts:
+                    found.setdefault((kind, count), []).append(run(str(count)))
+    best = {key: Run.best(runs) for key, runs in found.items()}
+    for (kind, count), run in best.items():
         print(
-            f"{name:11}{count:7} cases {seconds[name, count]:7.2f} s"
-            f" {memory[name, count] / 1024:7.0f} MB"
+            f"{kind:8}{count:7} cases {run.seconds:7.2f} s {run.cpu:7.2f} s CPU"
+            f" {run.memory / 1024:5.0f} MB"
         )
-    ours, plain = ("evaluation", cases), ("plain", cases)
-    print(f"time          {seconds[ours] / seconds[plain]:.2f} of plain pytest")
-    more = {name: memory[name, cases] - memory[name, few] for name in makers}
-    each = (more["evaluation"] - more["plain"]) / (cases - few)
-    print(
-        f"memory        {memory[ours] / memory[plain]:.2f} of plain pytest;"
-        f" {each:.1f} KB a case beyond it"
-    )
-    start = min(run.seconds for run in _starts(rounds))
-    print(
-        "one case      "
-        f"{1000 * (seconds['evaluation', few] - start) / few:.2f} ms of {few},"
-        f" {1000 * (seconds[ours] - seconds['evaluation', few]) / (cases - few):.2f} ms of the rest"
-    )
+    for kind in ("stored", "asked"):
+        _compare(kind, best, few, cases)
 
 
-def _starts(rounds: int) -> list[Run]:
-    """An evaluation of one case: what starting takes."""
-    with tempfile.TemporaryDirectory() as folder:
-        evaluation(Path(folder, "one"), 1)
-        return [measured(Path(folder, "one"), plain=False) for _ in range(rounds)]
+def _compare(kind: str, best: dict[tuple[str, int], Run], few: int, cases: int) -> None:
+    """The bars' figures of one kind of run."""
+    ours, plain, start = best[kind, cases], best["plain", cases], best[kind, 1]
+    more = {name: best[name, cases].memory - best[name, few].memory for name in (kind, "plain")}
+    print(
+        f"{kind:8} {ours.seconds / plain.seconds:.2f} of plain pytest's time,"
+        f" {ours.cpu / plain.cpu:.2f} of its CPU, {ours.memory / plain.memory:.2f} of its memory"
+        f" ({(more[kind] - more['plain']) / (cases - few):.1f} KB a case beyond it);"
+        f" CPU of a case {1000 * (best[kind, few].cpu - start.cpu) / few:.2f} ms of {few},"
+        f" {1000 * (ours.cpu - best[kind, few].cpu) / (cases - few):.2f} ms of the rest"
+    )
 
 
 def evaluation(folder: Path, cases: int) -> None:
@@ -132,12 +144,18 @@ def trivial(folder: Path, cases: int) -> None:
     (folder / "test_trivial.py").write_text(TRIVIAL.replace("CASES", str(cases)))
 
 
-def measured(folder: Path, *, plain: bool) -> Run:
-    """One command from an empty store."""
-    for file in (folder / "reports").glob("*"):
-        file.unlink()
-    without = ["-p", "no:touchstone"] if plain else []
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:deepeval", *without]
+def evaluate(folder: Path, *, stored: bool = False) -> Run:
+    """One evaluation: of an empty store, or in one that holds the answers of one run."""
+    shutil.rmtree(folder / "reports", ignore_errors=True)
+    if not stored:
+        return measured(folder)
+    shutil.copytree(folder / "kept", folder / "reports")
+    return measured(folder, "--touchstone-reuse-answers")
+
+
+def measured(folder: Path, *arguments: str) -> Run:
+    """One command."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:deepeval", *arguments]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
     with subprocess.Popen(
@@ -148,7 +166,7 @@ def measured(folder: Path, *, plain: bool) -> Run:
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"the command failed in {folder}")
-    return Run(time.perf_counter() - start, used.ru_maxrss)
+    return Run(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@
 four to a judge (claims, their verdicts, citations, form), 0.3 s each, ``IN_FLIGHT`` at most to
 either.  The bare loops have the same two limits and dependencies, send the bodies that the
 evaluation sends, and do nothing else: one over aiohttp, and one that asks the judge through the
-openai client over aiohttp, as the evaluation does.  Of several rounds, in turn, the best of each
-counts, since whatever else runs on the machine can only add to it.
+openai client over aiohttp.  The evaluation uses that client's connections and headers, but not its
+``create``, which costs more than all that an evaluation adds.  Of several rounds, in turn, the best
+of each counts, since whatever else runs on the machine can only add to it.
 
 Prints, as ratios to the bare loops, the time from first to last call of the evaluation alone and
 with ``-n 2`` (from when both workers had come), and its CPU time per call: what ``CASES`` cases
@@ -139,10 +140,13 @@ def printed(cases: int, in_flight: int, found: dict[str, list[Run]]) -> None:
     cpu = {name: min(run.cpu for run in runs) for name, runs in found.items()}
     less = CALLS_A_CASE * (cases - cases // 10)
     per_call = 1000 * (cpu["evaluation"] - cpu["a tenth"]) / less
-    by_client = 1000 * cpu["bare openai"] / (CALLS_A_CASE * cases)
+    bare_ms, client_ms = (
+        1000 * cpu[name] / (CALLS_A_CASE * cases) for name in ("bare aiohttp", "bare openai")
+    )
     print(
-        f"CPU per call  evaluation {per_call:.2f} ms, {per_call / by_client:.2f} of the bare loop"
-        f" over the same client ({by_client:.2f} ms)"
+        f"CPU per call  evaluation {per_call:.2f} ms, {per_call / client_ms:.2f} of the bare loop"
+        f" over the openai client ({client_ms:.2f} ms), {per_call / bare_ms:.1f} of bare aiohttp"
+        f" ({bare_ms:.2f} ms)"
     )
 
 

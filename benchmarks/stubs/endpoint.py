@@ -101,13 +101,23 @@ class Stub:
         self.last = time.perf_counter()
         return web.json_response(text=reply)
 
+    def application(self) -> web.Application:
+        """Its routes."""
+        app = web.Application(client_max_size=1 << 24)
+        app.router.add_post("/ask", self.ask)
+        app.router.add_post("/v1/chat/completions", self.judge)
+        app.router.add_get("/times", self.times)
+        app.router.add_get("/bodies", self.seen)
+        app.router.add_post("/reset", self.restart)
+        return app
+
     async def ask(self, request: web.Request) -> web.Response:
         """The system."""
         asked = await request.json()
         reply = json.dumps(answer(asked["messages"][-1]))
         return await self.timed(reply, request.headers.get("X-Process", ""))
 
-    async def judge(self, request: web.Request) -> web.Response:
+    async def judge(self, request: web.Request) -> web.StreamResponse:
         """The judge."""
         asked = await request.json()
         if "tools" in asked:
@@ -139,15 +149,8 @@ class Stub:
         return web.json_response({})
 
 
-async def main() -> None:
-    """Serve until the process is ended."""
-    stub = Stub(float(sys.argv[1]))
-    app = web.Application(client_max_size=1 << 24)
-    app.router.add_post("/ask", stub.ask)
-    app.router.add_post("/v1/chat/completions", stub.judge)
-    app.router.add_get("/times", stub.times)
-    app.router.add_get("/bodies", stub.seen)
-    app.router.add_post("/reset", stub.restart)
+async def serve(app: web.Application) -> None:
+    """Print the port, and serve until the process is ended."""
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
@@ -157,4 +160,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(serve(Stub(float(sys.argv[1])).application()))

@@ -5,6 +5,7 @@ A floor is no gate: it marks single cases to look at, a gate judges an estimate 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 from pytest_touchstone.measures.base import Measure
@@ -50,6 +51,14 @@ class CaseScores(Mapping[Measure, Score]):
         lines = dict.fromkeys(line for measure in self if (line := self._low(measure)))
         if lines:
             raise BelowFloor(tuple(lines))
+
+    def first(self) -> tuple[Measure, Score] | None:
+        """What to tell of the case in one word: its first score beyond a floor, or else its first
+        one with a value, or else its first; ``None`` where there is no score."""
+        low = (measure for measure in self if self._low(measure))
+        valued = (measure for measure in self if self[measure].value is not None)
+        told = next(itertools.chain(low, valued, self), None)
+        return None if told is None else (told, self[told])
 
     def _low(self, measure: Measure) -> str | None:
         score = self[measure]

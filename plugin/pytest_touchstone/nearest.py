@@ -10,9 +10,14 @@ _ENOUGH = 100  # characters; no known name is longer, and the comparison is quad
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
     """The known name most like ``name``, upper and lower case aside; ``None`` if none is like."""
+    return next(iter(nearest_few(name, known, 1)), None)
+
+
+def nearest_few(name: str, known: Sequence[str], most: int) -> list[str]:
+    """At most so many known names like ``name``, upper and lower case aside, the nearest first."""
     folded = {candidate.casefold(): candidate for candidate in known}
-    close = difflib.get_close_matches(name[:_ENOUGH].casefold(), folded, n=1)
-    return folded[close[0]] if close else None
+    close = difflib.get_close_matches(name[:_ENOUGH].casefold(), folded, n=most)
+    return [folded[each] for each in close]
 
 
 def hint(name: str, known: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan
 from pytest_touchstone.store.answers import Place, latest_answers, mean_cost
 from pytest_touchstone.store.calls import CallStore
-from pytest_touchstone.store.engine import Store, StoreError
+from pytest_touchstone.store.engine import NoStoreError, Store
 from pytest_touchstone.systems.loading import shipped_prompt
 from pytest_touchstone.trace import Observation, Usage
 
@@ -78,7 +78,7 @@ def plan_lines(settings: Settings, plan: Plan) -> Iterator[str]:
 def _store(settings: Settings) -> Store | None:
     try:
         return Store(settings.store_url, create=False)
-    except StoreError:
+    except NoStoreError:
         return None  # there is none yet, and looking must not make one
 
 

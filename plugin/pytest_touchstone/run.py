@@ -7,16 +7,18 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pytest_touchstone.annotations import Annotations
 from pytest_touchstone.corpus.collection import Corpus
+from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.flight import Flight, Scores
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.flight.waits import Waits
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.measures.base import Measure
@@ -45,9 +47,9 @@ from pytest_touchstone.report.rows import PlanRow, ScoreRow
 from pytest_touchstone.score import Score
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan, run_config
-from pytest_touchstone.store.engine import Store, StoreError
+from pytest_touchstone.store.engine import NoStoreError, Store, StoreError
 from pytest_touchstone.store.rows import RunRows, read_run
-from pytest_touchstone.store.run import RunStart, RunStore, now
+from pytest_touchstone.store.run import PROGRESS, RunStart, RunStore, now
 from pytest_touchstone.store.sessions import RunNotFound, find_run
 from pytest_touchstone.systems.loading import Resources, load_systems
 
@@ -82,7 +84,10 @@ def new_process(settings: Settings, resume: str | None = None) -> Process:
     if resume is None:
         run_id = settings.join or uuid.uuid4().hex
         return Process(run_id, now(), settings.shards, session)
-    store = Store(settings.store_url, create=False)
+    try:
+        store = Store(settings.store_url, create=False)
+    except NoStoreError as error:
+        raise RunNotFound(f"there is nothing to resume: {error}") from None
     try:
         run_id, started_at = find_run(store, resume)
     finally:
@@ -96,6 +101,7 @@ class Run:
     :param repeats: how often the system is asked each question.
     :param opened: everything to close at the end, last opened first.
     :param expectation: what judging is expected to cost, for a reader.
+    :param told: tells what nobody has been told yet.
     """
 
     def __init__(
@@ -106,8 +112,10 @@ class Run:
         run: RunStore,
         opened: ExitStack,
         expectation: str | None,
+        told: Callable[[], None] = lambda: None,
     ) -> None:
         self.expectation = expectation
+        self._told = told
         self._system = system
         self._repeats = repeats
         self._flight = flight
@@ -129,6 +137,20 @@ class Run:
             found |= {name: averaged([scores[name] for scores in repeats]) for name in repeats[0]}
         return found
 
+    @property
+    def counts(self) -> tuple[Counts, ...]:
+        """How far this process's calls to each system, to the judge and to the scorer are."""
+        return self._flight.counts
+
+    def tell(self, session: str) -> None:
+        """Let whoever shows the run's progress know how far this process is.
+
+        :param session: the one that this process belongs to.
+        """
+        told = [asdict(each) for each in self.counts]
+        with suppress(StoreError):  # closed: the run is over
+            self._run.note_again(PROGRESS, f"{session}/{self._run.owner}", told)
+
     def drain(self) -> None:
         """Wait until the whole plan is done, by whichever process.
 
@@ -146,6 +168,7 @@ class Run:
         """Note what this process learned and close what was opened."""
         self._flight.stop()
         with suppress(StoreError):
+            self._told()
             self._run.note("peak_in_flight", self._run.owner, self._flight.peak_in_flight)
             self._run.farewell()
         self._opened.close()
@@ -160,6 +183,7 @@ def open_run(
     hooked: Hooked,
     people: Annotations,
     progress: Progress,
+    tell: Callable[[str], None],
 ) -> Run:
     """Open everything that the plan needs, check it, and put the plan in flight.
 
@@ -167,6 +191,7 @@ def open_run(
     :param hooked: systems that the hook names, given what they may use.
     :param people: what people said of answers.
     :param progress: told of texts embedded so far and in all, while the first run embeds.
+    :param tell: tells the reader a line, in the thread that waits for a score.
     :raises GoldError: where gold questions and collection contradict each other.
     :raises CorpusError, EmbedderError, VectorCacheError, ChatError, SystemNotFound, StoreError:
         one line each.
@@ -178,8 +203,11 @@ def open_run(
         corpus = open_collection(settings, embedder, opened, process.workers)
         if corpus is not None:
             check_against(corpus, plan.gold, settings)
-        chat = open_generator(settings)
-        resources = Resources(corpus, completer(chat, settings, process.workers), threads.run)
+        mask = masker(os.environ, settings.secrets())
+        chat = open_generator(settings, mask)
+        waits = Waits()
+        complete = completer(chat, settings, process.workers, waits.of("generator"))
+        resources = Resources(corpus, complete, threads.run)
         systems = load_systems(settings.roles, settings, hooked(resources), resources)
         store = Store(settings.store_url)
         opened.callback(store.close)
@@ -204,10 +232,28 @@ def open_run(
         prices = noting_prices(Prices(settings.prices, settings.provider), run)
         purse = open_purse(settings, store, run)
         bench = open_judging(
-            settings, store, run, threads, prices, embedder, corpus, process.workers, purse
+            settings,
+            store,
+            run,
+            threads,
+            prices,
+            embedder,
+            corpus,
+            process.workers,
+            mask,
+            waits,
+            purse,
         )
         addresses = Addresses(configured)
-        scoring = open_scoring(settings, store, run, threads, embedder, process.workers)
+        scoring = open_scoring(
+            settings, store, run, threads, embedder, process.workers, mask, waits
+        )
+
+        def tell_waits() -> None:
+            for line in waits.new():
+                run.note("notice", line, line)
+                tell(line)
+
         flight = Flight(
             works,
             lanes,
@@ -215,14 +261,17 @@ def open_run(
                 count=counter(corpus, threads),
                 price=refusing_the_judge(prices, settings),
                 redact=redact,
-                mask=masker(os.environ, settings.secrets()),
+                mask=mask,
                 citation_pattern=settings.citation_pattern,
-                recall=StoredAnswers(store, run, threads, addresses, reused_systems(settings)),
+                recall=StoredAnswers(
+                    store, run, threads, addresses, reused_systems(settings), works
+                ),
                 address=addresses.of,
                 purse=purse,
             ),
             run,
             patience=settings.patience,
+            meanwhile=tell_waits,
             reading=Reading(bench.judging, scoring),
             people=people.score,
             judge_calls=0 if settings.judge is None else settings.judge.concurrency,
@@ -240,7 +289,15 @@ def open_run(
         if expectation is not None:
             run.note("expectation", "judging", expectation).result()
         flight.start()
-        return Run(settings.system, settings.repeats, flight, run, opened.pop_all(), expectation)
+        return Run(
+            settings.system,
+            settings.repeats,
+            flight,
+            run,
+            opened.pop_all(),
+            expectation,
+            tell_waits,
+        )
 
 
 def _start(process: Process, config: RunConfig, identity: Mapping[str, str]) -> RunStart:
@@ -264,14 +321,16 @@ def finish_run(
     ``None`` where the store does not know the run: nothing was evaluated.
 
     :param replayed: the run ended when it did, not now.
+    :raises StoreError: where there is a store, and it cannot be read.
     """
     try:
         store = Store(settings.store_url, create=False)
-    except StoreError:
+    except NoStoreError:
         return None
     try:
         if not replayed:
-            RunStore(store, run_id, "report").finish().result()
+            with suppress(StoreError):  # a store that takes nothing more can still be read
+                RunStore(store, run_id, "report").finish().result()
         rows = read_run(store, run_id)
     finally:
         store.close()

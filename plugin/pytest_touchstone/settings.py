@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from pydantic import (
 from pytest_touchstone.gate import Gate, Treatment
 from pytest_touchstone.gate import parse as parse_gate
 from pytest_touchstone.paragraphs import CITATION, checked_pattern
+from pytest_touchstone.redact import in_urls
 
 DEFAULT_SERVER = "https://api.openai.com/v1"
 EXTRACTIVE = "extractive"
@@ -34,6 +36,10 @@ class _Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False
     )
+
+    def __repr_args__(self) -> Iterable[tuple[str, Any]]:
+        """Without secrets: a traceback may show it."""
+        return cast(dict[str, Any], publishable(self.model_dump(mode="json"))).items()
 
 
 class _Paced(_Section):
@@ -432,13 +438,10 @@ class Settings(_Section):
         sections = (self.corpus, self.embedder, self.generator, self.judge, self.scorer)
         keys = [section.api_key for section in sections if section is not None]
         found = [key.get_secret_value() for key in keys if key is not None]
-        location = self.corpus.location if self.corpus else None
-        scorer = self.scorer.url if self.scorer else None
-        for url in (self.generator.url, self.embedder.url, scorer, location, self.store):
-            found += re.findall(r"://[^/@:]*:([^/@]+)@", url or "")
         for system in self.systems.values():
             found += _secret_values(system.options)
-        return found
+        # Whatever else is a URL may hold one as well: of a server, the store, in options.
+        return [*found, *in_urls("\n".join(_texts(self.model_dump(mode="json"))))]
 
     @property
     def digest(self) -> str:
@@ -497,4 +500,21 @@ def _secret_values(data: Any, *, secret: bool = False) -> list[str]:
         return [value for values in found for value in values]
     if isinstance(data, list):
         return [value for item in data for value in _secret_values(item, secret=secret)]
-    return [data] if secret and isinstance(data, str) else []
+    if not secret or not isinstance(data, str):
+        return []
+    # Of `Bearer abc` the last word is the secret.
+    return [data, data.split()[-1]] if _SCHEME.match(data) else [data]
+
+
+_SCHEME = re.compile(r"\s*(bearer|basic|token|apikey|api-key)\s+\S+\s*$", re.IGNORECASE)
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Every text among JSON data."""
+    if isinstance(data, dict):
+        data = list(data.values())
+    if isinstance(data, list):
+        for item in data:
+            yield from _texts(item)
+    elif isinstance(data, str):
+        yield data

@@ -29,6 +29,7 @@ from pytest_touchstone.settings import (
     SystemSettings,
     names_a_secret,
 )
+from pytest_touchstone.unusable import Unusable
 
 Key = tuple[str, ...]
 """Where a setting stands: ``("corpus", "location")``."""
@@ -47,7 +48,7 @@ _CONFIGURING: Mapping[str, str] = {"QDRANT_URL": "corpus", "SCORER_ENDPOINT": "s
 _PREFIX = "TOUCHSTONE_"
 
 
-class SettingsError(Exception):
+class SettingsError(Unusable):
     """Settings that cannot be used; one line per fault."""
 
     def __init__(self, faults: Sequence[str]) -> None:
@@ -60,12 +61,14 @@ def load_settings(
     *,
     overrides: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] = os.environ,
+    optional: bool = False,
 ) -> Settings:
     """Settings from a file, the environment and options (name of a top-level key to value).
 
+    :param optional: whether environment and options are enough where there is no such file.
     :raises SettingsError: with one line per fault.
     """
-    data = _read_yaml(path)
+    data = {} if optional and not path.exists() else _read_yaml(path)
     data.setdefault("reports", str(Settings.model_fields["reports"].default))
     _make_absolute(data, path.resolve().parent)
     origin: dict[Key, str] = {}

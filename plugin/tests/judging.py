@@ -201,7 +201,7 @@ def tasks_about(text: str) -> list[Task[Any]]:
     return [
         ClaimsTask(text, f"Ja. {text}"),
         ClaimVerdictsTask((text, "b"), (text, "d"), ({text: text}, {"year": text})),
-        RelevanceTask(text, (text, "d"), ({text: text}, {"year": text})),
+        RelevanceTask(text, (text, "d"), ({text: text}, {"year": text}), (text,)),
         CoherenceTask(text),
         CoverageTask((text, "b"), f"Ja. {text}"),
         ToneTask(text, text),

@@ -13,12 +13,13 @@ PACKAGE = Path(pytest_touchstone.__file__).parent
 PURE = {
     "agreement", "annotations", "calibrate", "drawing", "notebook", "rubrics", "student",
     "worksheet",
-    "citing", "estimate", "floors", "gate", "gold", "measures", "nearest", "paragraphs",
-    "repeats", "report", "rouge", "score", "storable", "tokens", "trace", "unusable", "verdicts",
+    "citing", "comparing", "estimate", "floors", "gate", "gold", "history", "measures", "nearest",
+    "paragraphs", "repeats", "report", "rouge", "score", "storable", "tokens", "trace",
+    "unusable", "verdicts",
 }  # fmt: skip
 EFFECTS = {
     "bundling", "corpus", "covering", "dataset", "flight", "forms", "judge", "llm", "opening",
-    "planning", "provenance", "redact", "report_file", "run",
+    "planning", "provenance", "redact", "report_file", "reproducing", "run",
     "scorer", "settings", "settings_file", "shipped", "snapshot", "store", "systems",
 }  # fmt: skip
 SHELL = {"shell"}

@@ -67,6 +67,30 @@ def test_a_completion_with_usage_as_openai_sends_it() -> None:
     }
 
 
+@pytest.mark.parametrize("end", ["", "/"])
+def test_what_the_sdk_sends_with_a_request_is_sent(
+    end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.delenv("OPENAI_PROJECT_ID", raising=False)
+    with OpenAIServer(api_key=KEY) as server:
+        ask(Chat("m", url=server.url + end, api_key=KEY), {}, {})
+    assert [request.path for request in server.requests] == ["/v1/chat/completions"] * 2
+    for request in server.requests:
+        assert request.headers["openai-organization"] == "org-1"
+        assert "openai-project" not in request.headers
+        assert request.headers["content-type"] == request.headers["accept"] == "application/json"
+        assert "openai" in request.headers["user-agent"].casefold()
+
+
+def test_a_reply_in_another_encoding_than_json_has_is_read_as_its_headers_say() -> None:
+    body = '{"choices": [{"message": {"content": "på bron"}}]}'.encode("latin-1")
+    with OpenAIServer() as server:
+        server.script(Reply(body=body, headers={"Content-Type": "text/json; charset=latin-1"}))
+        [got] = ask(Chat("m", url=server.url))
+    assert got.text == "på bron"
+
+
 def test_messages_with_other_roles_and_parameters_of_one_call_pass_through() -> None:
     with OpenAIServer() as server:
         chat = Chat("m", url=server.url, temperature=0.0)
@@ -191,6 +215,16 @@ def test_retry_after_reaches_the_caller() -> None:
     assert waits[2] is None
 
 
+def test_a_date_is_read_by_the_servers_own_clock() -> None:
+    ahead = datetime.now(UTC) + timedelta(days=3)
+    until = format_datetime(ahead + timedelta(seconds=40), usegmt=True)
+    refusal = rate_limited(until)
+    refusal.headers["Date"] = format_datetime(ahead, usegmt=True)
+    with OpenAIServer() as server:
+        server.script(refusal)
+        assert failure(server).retry_after == 40
+
+
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
@@ -223,7 +257,7 @@ def test_a_key_never_stands_in_a_message_or_a_traceback() -> None:
     assert "***" in fault.message
     assert KEY not in repr(fault)
     assert fault.__cause__ is None
-    assert fault.__suppress_context__
+    assert fault.__context__ is None or fault.__suppress_context__
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from projects import CASES, Project
+from projects import CASES, Project, measure_of
 
 from pytest_touchstone.shell.cli import main
 
@@ -82,8 +82,29 @@ def test_outside_a_project_it_says_what_is_missing(project: Project) -> None:
     assert code == pytest.ExitCode.USAGE_ERROR
     assert text == (
         f"touchstone: {folder} has no evaluation/settings.yaml: start from the project's folder,"
-        " or name the file with --settings\n"
+        " name the file with --settings, or do without: --dataset gold.jsonl"
+        " --system package.module:function --baseline none\n"
     )
+
+
+@pytest.mark.parametrize("ways", [[], ["--", "-n2"]], ids=["serial", "workers"])
+def test_a_function_and_gold_questions_are_enough(project: Project, ways: list[str]) -> None:
+    (project.folder / "evaluation/settings.yaml").unlink()
+    shutil.rmtree(project.folder / "tests")
+    chosen = ["--dataset=evaluation/gold.jsonl", "--system=app:plain", "--baseline=none"]
+    code, text = touchstone(project, *chosen, *ways)
+    assert code == 0, text
+    report = project.report()
+    assert report["snapshot"]["roles"]["system"] == "app:plain"
+    assert report["snapshot"]["systems"] == {"app:plain": {"ask": "app:plain"}}
+    assert measure_of(report, "Recall@5")["system"]["n"] == len(CASES) - 1  # q04 has no labels
+
+
+def test_without_settings_there_is_no_collection_to_search(project: Project) -> None:
+    (project.folder / "evaluation/settings.yaml").unlink()
+    code, text = touchstone(project, "--dataset=evaluation/gold.jsonl", "--system=app:plain")
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "take the system out of the run (`baseline: none`, --baseline none)" in text
 
 
 def test_wrong_usage_is_told_by_the_parser(capsys: pytest.CaptureFixture[str]) -> None:

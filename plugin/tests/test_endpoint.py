@@ -180,6 +180,39 @@ def test_a_rate_limit_that_is_prolonged_meanwhile() -> None:
     assert all(time >= 9.0 + 30.0 for time in server.called[2:])
 
 
+def test_a_server_that_is_out_of_order_and_says_until_when_is_left_alone_by_everyone() -> None:
+    server = Server(ChatError("server_error", "maintenance", retry_after=300.0))
+    one = endpoint(timeout=60.0)
+
+    async def later() -> None:
+        await asyncio.sleep(1.0)
+        await one.call(server)
+
+    async def main() -> None:
+        await asyncio.gather(one.call(server), later())
+
+    run(main())
+    assert server.called[0] == 0.0
+    assert len(server.called) == 3
+    assert all(300.0 <= time <= 300.5 for time in server.called[1:])
+
+
+def test_who_waits_for_the_pace_when_a_rate_limit_comes_waits_for_both() -> None:
+    """And the calls that were held back do not go out together in the end."""
+    server = Server("fine", "fine", limited(200.0), takes=2.0)
+    one = Endpoint(limit=10, tries=4, timeout=10.0, pace=Pace(calls=3))
+
+    async def main() -> None:
+        await asyncio.gather(*(one.call(server) for _ in range(8)))
+
+    run(main())
+    times = server.called
+    assert len(times) == 9
+    assert times[:3] == [0.0] * 3
+    assert all(time >= 202.0 for time in times[3:])
+    assert max(sum(t <= u < t + 60 for u in times) for t in times) == 3
+
+
 def test_other_failures_hold_back_nobody_else() -> None:
     server = Server(FAILED)
     one = endpoint()
@@ -264,6 +297,38 @@ def test_a_time_beyond_the_patience_is_not_waited_for() -> None:
 
     assert run(main()) == (0.0, 0.0)
     assert len(server.called) == 1
+
+
+def test_a_long_wait_is_told_once_whoever_else_is_told_to_wait() -> None:
+    server = Server(*[limited(90.0)] * 8, limited(5.0), limited(60.0), takes=1.0)
+    told: list[tuple[float, float]] = []
+    one = Endpoint(
+        limit=8, tries=4, timeout=1000.0, told=lambda seconds: told.append((now(), seconds))
+    )
+
+    async def main() -> None:
+        await asyncio.gather(*(one.call(server) for _ in range(8)))
+        await one.call(server)
+
+    run(main())
+    assert [seconds for _, seconds in told] == [90.0, 60.0]
+    assert told[0][0] == 1.0
+
+
+def test_a_wait_that_is_prolonged_is_told_again() -> None:
+    server = Server(limited(20.0), limited(25.0), limited(300.0), takes=5.0)
+    told: list[float] = []
+    one = Endpoint(limit=3, tries=4, timeout=1000.0, told=told.append)
+
+    async def later(seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        await one.call(server)
+
+    async def main() -> None:
+        await asyncio.gather(later(0.0), later(1.0), later(2.0))
+
+    run(main())
+    assert told == [20.0, 300.0]
 
 
 def test_a_rate_limit_halves_the_places_once_and_they_grow_back() -> None:

@@ -362,6 +362,7 @@ def test_peoples_words_on_one_side_are_no_difference() -> None:
     own = noisy(1, 20)
     before = scored(own, name="Faithfulness", origin="judge", judge="m")
     now = before.report()
+    now["cases"] = list(now["cases"])
     for case in now["cases"][:10]:
         replaced = {"value": case["scores"]["Faithfulness"], "origin": "judge"}
         case["details"]["Faithfulness"] = {REPLACED: replaced}

@@ -19,6 +19,7 @@ from pytest_touchstone.gold import (
     GoldFault,
     GoldMessage,
     GoldSet,
+    case_from_json,
     case_to_json,
     parse_gold,
     reading,
@@ -372,6 +373,8 @@ def test_a_case_survives_the_way_to_json_and_back(case: Case, ascii_only: bool) 
     # `==` takes 1, 1.0 and True for the same; their types are what filters are about.
     assert case_to_json(back) == case_to_json(case)
     assert repr(back.filters) == repr(case.filters)
+    stored = case_from_json(json.loads(text))
+    assert repr(stored) == repr(dataclasses.replace(back, line=0))
 
 
 def test_json_of_a_case_holds_the_labelled_fields_only() -> None:

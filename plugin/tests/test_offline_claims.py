@@ -26,6 +26,8 @@ from pytest_touchstone.judge.offline.claims import claims
         "Vilket år menar du?",
         "Yes.",
         "[1]",
+        "Nothing matches year 2023. What follows leaves out year 2023.",
+        "Inga anföranden matchar året 2023. Det som följer bortser från året 2023.",
     ],
 )
 def test_no_claim(answer: str) -> None:
@@ -38,6 +40,8 @@ def test_no_claim(answer: str) -> None:
         "Management did not provide the records.",
         "There were no records for 30 procurements.",
         "I could not confirm that value for money was obtained.",
+        "What follows is a loss of UGX 5m.",
+        "The answer ignores the law of 2015.",
         "Vi vill sänka skatten.",
         "Vi har inte råd med fler vägar.",
         "第一句话。",

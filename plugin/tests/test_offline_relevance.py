@@ -42,6 +42,20 @@ def test_a_passage_that_names_others_says_so() -> None:
     assert "Mora" in found.verdicts[0].rationale
 
 
+def test_a_question_that_leaves_its_subject_out_has_that_of_the_question_before() -> None:
+    passages = [
+        "The bridge in Mora cost 5 million in 2020.",
+        "The bridge in Mora cost 4 million in 2019.",
+        "Fish is sold in Falun on Mondays.",
+    ]
+    alone = relevance("And in 2020?", passages, same).verdicts
+    assert alone[0].label != "relevant"
+    told = relevance("And in 2020?", passages, same, before=("Fish?", QUESTION)).verdicts
+    assert [each.label for each in told] == ["relevant", "partly", "irrelevant"]
+    falun = relevance("And in Falun?", passages[1:2], same, before=(QUESTION,)).verdicts
+    assert "does not name “Falun”" in falun[0].rationale
+
+
 def test_a_year_that_spans_two_is_both() -> None:
     question = "What did roads cost in FY 2021/22?"
     passage = "Roads cost 4 million, with all costs counted, in the year 2022."

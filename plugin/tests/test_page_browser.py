@@ -2,67 +2,40 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import browsing
 import pytest
 from hostile import SYSTEM, TEXTS, bare_report, hostile_report
 
 from pytest_touchstone import forms
 from pytest_touchstone.report import Report
 
-playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytestmark = pytest.mark.skipif(browsing.CHROMIUM is None, reason="there is no Chromium")
 
-AXE = Path(__file__).with_name("vendor") / "axe.min.js"
-PATIENCE = 400
 READY = "document.getElementById('found').textContent !== ''"
 SHOWN = "document.querySelectorAll('#list > details').length"
 
 
-class Seen:
-    """A page that is open, with everything that it said and asked for."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("request", lambda request: self.asked.append(request.url))
+class Seen(browsing.Seen):
+    """A report's page."""
 
     def open(self, address: str) -> None:
         self.page.goto(address)
         self.until(READY)
 
-    def until(self, condition: str) -> None:
-        """Wait until an expression is true in the page, whose policy forbids to do so there."""
-        for _ in range(PATIENCE):
-            if self.page.evaluate(condition):
-                return
-            self.page.wait_for_timeout(50)
-        raise AssertionError(f"still not so: {condition}")
-
     @property
     def found(self) -> str:
         return str(self.page.locator("#found").inner_text())
 
-    def assert_quiet(self, address: str) -> None:
-        """Nothing on the console, nothing asked for but the page, and no text that acted."""
-        assert self.said == []
-        assert [one.partition("#")[0] for one in self.asked] == [address]
-        assert self.page.evaluate("typeof window.hit") == "undefined"
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with browsing.chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -196,15 +169,7 @@ def test_axe_finds_nothing_serious(browser: Any, tmp_path: Path, scheme: str, wi
     page = seen.page
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     page.wait_for_selector("#case-1[open] .play")
-    page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    grave = [
-        (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
-        for one in found["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    seen.assert_accessible(width)
     context.close()
 
 

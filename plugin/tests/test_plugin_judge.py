@@ -13,10 +13,10 @@ import pytest
 from judged import GOLD, judge, scores, verdict
 from projects import Project
 from servers.loopback import Reply
-from servers.openai import OpenAIServer, completion, error
+from servers.openai import OpenAIServer, completion, error, rate_limited
 
 from pytest_touchstone.annotations import answer_digest
-from pytest_touchstone.flight import judge_calls
+from pytest_touchstone.flight import endpoint, judge_calls
 
 
 def test_every_judged_measure_end_to_end(judged: Project) -> None:
@@ -64,6 +64,21 @@ def test_every_judged_measure_end_to_end(judged: Project) -> None:
     ).fetchall()
     store.close()
     assert rows == [("The bridge is red [1].", "supported", "gpt-4.1", None, "c1")]
+
+
+def test_a_long_wait_is_told_while_it_lasts_and_in_the_summary(
+    judged: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "_LONG_WAIT_S", 1.0)
+    line = "judge: asked to wait 2 s (Retry-After)"
+    with OpenAIServer(verdict) as server:
+        server.script(*[rate_limited("2")] * 3)
+        judge(judged, server)
+        result = judged.run("-q")
+    assert result.ret == 0, result.stdout.str()
+    during, _, summary = result.stdout.str().partition("= touchstone =")
+    assert during.count(line) == 1
+    assert summary.count(f"note: {line}") == 1
 
 
 def test_workers_make_exactly_the_calls_of_one_process(judged: Project) -> None:

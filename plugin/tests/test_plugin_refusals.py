@@ -185,7 +185,7 @@ def test_a_path_elsewhere_needs_an_equals_sign(
     monkeypatch.delenv("PYTEST_ADDOPTS")
 
     file.unlink()
-    ended = project.end("--touchstone-dataset", "x")
+    ended = project.end(f"--touchstone-settings={file}")
     assert_refused(project, ended, f"{file}: cannot be read: No such file or directory")
     ended = project.end("-n2", f"--touchstone-settings={there}")
     assert ended.code == 0, ended.text

@@ -184,3 +184,18 @@ def test_no_bundle_no_replay(project: Project, monkeypatch: pytest.MonkeyPatch) 
     assert main(["bundle", str(report)]) == 4
     with pytest.raises(BundleError):
         read_bundle(project.folder / "text.zip")
+
+
+def test_answers_of_an_earlier_run_are_replayed_as_they_were_priced(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.configure(reuse_answers="baseline")
+    for _ in range(2):
+        assert project.end("-q", "-k", "retrieval or cost").code == 0
+    before = project.report()
+    assert case_of(before, "q01", "plain")["cost_usd"] is not None
+    assert before["cost"]["systems"][1]["reused"] == 8, "the baseline was not asked again"
+    file = bundle(project, monkeypatch)
+    ended = project.end("-q", f"--touchstone-replay={file}")
+    assert ended.code == 0, ended.text
+    assert comparable(project.report()) == comparable(before)

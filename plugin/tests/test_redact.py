@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import string
+from base64 import b64encode
 from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_touchstone.redact import MASK, redactor
+from pytest_touchstone.redact import MASK, everywhere, in_urls, masker, redactor
 
 SECRET = "hunter2/hunter2+hunter2"  # noqa: S105
 
@@ -61,6 +63,9 @@ def test_every_line_of_a_private_key() -> None:
         ("no route to http://me:pw@host:80/x", f"no route to http://{MASK}@host:80/x"),
         ("postgresql+psycopg://me:p%40w@host/db", f"postgresql+psycopg://{MASK}@host/db"),
         ("https://token@host", f"https://{MASK}@host"),
+        ("POST /v1?api_key=a%2Fb&n=1", f"POST /v1?api_key={MASK}&n=1"),
+        ("GET https://host/x?n=1&X-Sig=abc: 403", f"GET https://host/x?n=1&X-Sig={MASK} 403"),
+        ("which author?key=value", f"which author?key={MASK}"),
         ("mail me@host at http://host/a@b", "mail me@host at http://host/a@b"),
         ("401: Incorrect API key: sk-proj-Ab_12*34", f"401: Incorrect API key: {MASK}"),
         ("header Authorization: Bearer abc.def-123", f"header Authorization: {MASK}"),
@@ -70,6 +75,55 @@ def test_every_line_of_a_private_key() -> None:
 )
 def test_what_looks_like_a_secret(text: str, expected: str | None) -> None:
     assert redactor({}, [])(text) == (text if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("postgresql+psycopg://me:p%40ss@host/db", {"p%40ss", "p@ss", "bWU6cEBzcw=="}),
+        ("http://host/v1?api-version=2024-10-21&api_key=a+b%2Fc", {"a+b%2Fc", "a b/c"}),
+        ("https://0123456789abcdef@host", {"0123456789abcdef", "MDEyMzQ1Njc4OWFiY2RlZjo="}),
+        ("two: redis://:p1@a and amqp://u:p2@b", {"p1", "OnAx", "p2", "dTpwMg=="}),
+        ("postgresql://touchstone-the-long@host/db", set()),
+        ("postgresql://postgres:postgres@host/db", set()),
+        ("git@host:a/b.git and https://host/a@b?page=2", set()),
+    ],
+)
+def test_what_is_secret_in_a_url(url: str, found: set[str]) -> None:
+    assert set(in_urls(url)) == found
+
+
+def test_a_variable_that_holds_a_url_with_a_password() -> None:
+    redact = masker({"DATABASE_URL": "postgresql://me:hunter2-hunter2@db/x", "PAGER": "less"}, [])
+    assert redact("hunter2-hunter2 of me, less or more") == f"{MASK} of me, less or more"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        SECRET,
+        "hunter2%2Fhunter2%2bhunter2",
+        "hunter2/hunter2%2Bhunter2",
+        b64encode(SECRET.encode()).decode().rstrip("="),
+    ],
+)
+def test_a_secret_as_others_write_it(written: str) -> None:
+    assert masker({}, [SECRET])(f"<{written}>") == f"<{MASK}>"
+
+
+def test_a_secret_as_json_writes_it() -> None:
+    secret = 'quo"te\\näh-1234'  # noqa: S105
+    redact = masker({}, [secret])
+    for text in (json.dumps(secret), json.dumps(secret, ensure_ascii=False)):
+        assert redact(text) == f'"{MASK}"'
+
+
+def test_everywhere_means_names_of_keys_too() -> None:
+    data = {SECRET: [SECRET, 1, None, {"a": (SECRET, 2.5)}], "b": True}
+    assert everywhere(masker({}, [SECRET]), data) == {
+        MASK: [MASK, 1, None, {"a": [MASK, 2.5]}],
+        "b": True,
+    }
 
 
 secrets = st.text(

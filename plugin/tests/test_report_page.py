@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from pytest_touchstone import forms
 from pytest_touchstone.report import Report, to_json, validate
-from pytest_touchstone.report.page.data import outcomes_of, packed
+from pytest_touchstone.report.page.data import packed
 from pytest_touchstone.report.page.document import PLOT_STYLE
 from pytest_touchstone.report.page.markup import Html, tag
 
@@ -328,7 +328,7 @@ def test_a_passage_stands_once() -> None:
 
 
 def test_outcomes_tell_what_there_is_to_note() -> None:
-    outcomes = outcomes_of(report())
+    outcomes = {case["id"]: case["outcomes"] for case in page().data["cases"]}
     assert "error" in outcomes["case-3"]
     assert "unscored" in outcomes["case-0"]
     assert {"silent", "flaky", "unresolved"} <= set(outcomes["case-0"])

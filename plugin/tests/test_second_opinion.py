@@ -27,6 +27,7 @@ from servers.openai import OpenAIServer
 from pytest_touchstone.flight import flight as flights
 from pytest_touchstone.flight.judging import second_opinions, with_opinion
 from pytest_touchstone.flight.observe import Work
+from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.gold import Case
 from pytest_touchstone.judge.deepeval_metrics import open_deepeval
 from pytest_touchstone.judge.second_opinion import (
@@ -376,7 +377,7 @@ def test_an_end_costs_no_verdict_that_is_there_already(
 ) -> None:
     waiting = threading.Event()
 
-    class Slow:
+    class Slow(Reading):
         engine = "judge"
 
         def reads(self, _: Any) -> bool:

@@ -178,6 +178,16 @@ def test_a_file_that_cannot_be_read(file: Path) -> None:
     assert faults(file) == ["FILE: cannot be read: No such file or directory"]
 
 
+def test_a_file_may_be_missing_where_options_are_enough(file: Path) -> None:
+    file.unlink()
+    told = {"dataset": "gold.jsonl", "system": "app:ask", "baseline": "none"}
+    settings = load_settings(file, overrides=told, environ={}, optional=True)
+    assert (settings.system, settings.baseline) == ("app:ask", None)
+    assert settings.reports == (file.parent / "../reports").resolve()
+    with pytest.raises(SettingsError, match="dataset: is missing"):
+        load_settings(file, environ={}, optional=True)
+
+
 def test_a_byte_order_mark_is_no_fault(file: Path) -> None:
     file.write_bytes("\ufeffdataset: g\n".encode())
     assert load(file).dataset.name == "g"
@@ -444,3 +454,24 @@ def test_every_section_tells_its_own_keys(file: Path, name: str) -> None:
     nested = name.replace(".", ": {") + ": {no_such_key: 1}" + "}" * name.count(".")
     found = faults(file, f"dataset: gold.jsonl\n{nested}\n")
     assert any(f"{name}.no_such_key: unknown key" in fault for fault in found), found
+
+
+def test_secrets_in_urls_and_headers_are_known_and_not_shown(file: Path) -> None:
+    found = load(
+        file,
+        """
+dataset: gold.jsonl
+judge: {model: m, url: "https://me:judge-word-1@host/v1?api_key=judge-word-2"}
+systems:
+  mine:
+    build: app:build
+    options:
+      headers: {Authorization: Bearer option-word-1}
+      index: see https://me:option-word-2@host/x
+""",
+    )
+    words = {"judge-word-1", "judge-word-2", "option-word-1", "option-word-2"}
+    assert words <= set(found.secrets())
+    shown = f"{found!r} {found} {found.systems!r} {found.judge}"
+    assert "host/v1" in shown
+    assert not [word for word in words if word in shown]

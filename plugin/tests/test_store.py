@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize("create", [True, False])
 def test_a_file_that_is_no_database(file: Path, create: bool) -> None:
     file.write_bytes(b"not a database, but long enough to look like one" * 100)
-    with pytest.raises(StoreError, match=r"store\.sqlite: file is not a database$"):
+    with pytest.raises(StoreError, match=r"store\.sqlite: file is not a database; move it"):
         Store(f"sqlite:///{file}", create=create)
 
 
@@ -233,7 +233,7 @@ def test_a_lock_that_is_held_too_long(monkeypatch: pytest.MonkeyPatch, file: Pat
     with closing(store):
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(StoreError, match=r"store\.sqlite: database is locked$"):
+            with pytest.raises(StoreError, match=r"store\.sqlite: database is locked; another"):
                 store.write(lambda connection: None).result(PATIENCE_S)
             assert digests(store) == set(), "readers go on"
         store.write(lambda connection: insert(connection, "later")).result(PATIENCE_S)
@@ -264,7 +264,8 @@ def test_closing_a_locked_store_tries_once_not_once_a_job(
         go.set()
         closer.join(PATIENCE_S)
     assert {str(future.exception(0)) for future in futures} == {
-        f"store sqlite:///{file}: database is locked"
+        f"store sqlite:///{file}: database is locked; another program has held it for 60 s:"
+        " wait for its end"
     }
     assert tried == [1]
 

@@ -139,10 +139,10 @@ def test_an_observation_comes_out_as_it_went_in(store: Store) -> None:
 
     digests = [passage_digest(passage) for passage in passages]
     assert digests[0] == digests[1]
-    refs = [
+    refs = tuple(
         PassageRef(passage.id, passage.score, digest)
         for passage, digest in zip(passages, digests, strict=True)
-    ]
+    )
     common: dict[str, Any] = {"case_id": "q", "system": "s", "repeat": 2, "mode": "live"}
     assert list(found.questions) == [
         QuestionRow(
@@ -150,7 +150,7 @@ def test_an_observation_comes_out_as_it_went_in(store: Store) -> None:
             turn=0,
             error={"kind": "exception", "message": ODD},
             duration_ms=1.25,
-            passages=[],
+            passages=(),
             **common,
         ),
         QuestionRow(
@@ -161,7 +161,7 @@ def test_an_observation_comes_out_as_it_went_in(store: Store) -> None:
             usage=[],
             cost_usd=0.0,
             duration_ms=2.5,
-            passages=[],
+            passages=(),
             **common,
         ),
         QuestionRow(question="Only passages?", turn=2, passages=refs[:1], **common),

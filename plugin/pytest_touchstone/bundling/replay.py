@@ -140,7 +140,7 @@ class Replay:
             run.begin(self._start(), self.gold.cases, ()).result()
             run.look_for_unfinished()
             run.note("notice", "replay", f"made again from {self._path.name}, without network")
-            nobody = StoredAnswers(store, run, threads, Addresses({}), frozenset())
+            nobody = StoredAnswers(store, run, threads, Addresses({}))
             works = self._answered()
             flight = Flight(
                 works,
@@ -151,6 +151,7 @@ class Replay:
                     redact=str,
                     citation_pattern=settings.citation_pattern,
                     recall=nobody,
+                    reprice=False,
                 ),
                 run,
                 patience=settings.patience,

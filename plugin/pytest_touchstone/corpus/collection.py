@@ -13,7 +13,7 @@ import math
 import re
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,6 +141,10 @@ class Corpus:
         """Those of the ids that the collection does not hold."""
         wanted = set(ids)
         return wanted - self._chunks(wanted, [self._settings.id_field]).keys()
+
+    def chunks(self, ids: Iterable[str]) -> Collection[Chunk]:
+        """Those of the chunks with these ids that the collection holds."""
+        return self._chunks(set(ids), True).values()
 
     def fields(self) -> Mapping[str, tuple[Any, ...]]:
         """Each metadata field with its different values, sorted; nested fields with dots.

@@ -165,7 +165,12 @@ class VectorCache:
             raise VectorCacheError(f"vector cache {self.path}: cannot be written: {why}") from None
         except DBAPIError as error:
             why = str(error.orig)
-            if "unable to open" in why or "readonly" in why or "full" in why:
+            if "full" in why or "disk I/O" in why:
+                raise VectorCacheError(
+                    f"vector cache {self.path}: {why}; make room there, and start again: what was"
+                    " embedded so far is kept"
+                ) from None
+            if "unable to open" in why or "readonly" in why:
                 raise VectorCacheError(
                     f"vector cache {self.path}: {why}; it must stand in a folder that can be"
                     " written to"

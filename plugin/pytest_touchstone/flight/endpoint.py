@@ -7,24 +7,26 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from pytest_touchstone.flight.pace import Pace
+from pytest_touchstone.flight.pace import Pace, Sent
 from pytest_touchstone.flight.places import Places
+from pytest_touchstone.flight.waits import Told
 from pytest_touchstone.llm.chat import ChatError
 
 T = TypeVar("T")
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
 _PATIENCE_S = 3600.0
+_LONG_WAIT_S = 10.0
 
 
 class Endpoint:
     """The policy of retries and limits for one server; the clients' own retries are off.
 
     What can be retried is tried again after a pause that doubles from try to try, half of it
-    jitter, and is never shorter than the server's own ``Retry-After``.  A rate limit holds back
-    every caller and halves the places, which grow back as calls succeed.  Where the server says
-    when to come back, that wait is counted neither as a try nor towards the deadline, but towards
-    the run's patience.
+    jitter, and is never shorter than the server's own ``Retry-After``.  A rate limit, or a
+    ``Retry-After`` with anything else, holds back every caller and halves the places, which grow
+    back as calls succeed.  Where the server says when to come back, that wait is not counted
+    towards the deadline, but towards the run's patience, and a rate limit that says so is no try.
 
     :param limit: calls in flight.
     :param tries: calls made at most for one result.
@@ -33,6 +35,8 @@ class Endpoint:
     :param patience: seconds that one result may be held back by the server's rate limits.
     :param pace: calls and tokens per minute.
     :param tokens_of: tokens that a result took, where it tells.
+    :param told: called with the seconds, once for each wait that the server asks for and that is
+        so long that somebody will wonder.
 
     ``place`` is held while a call is in flight; who claims work for a call claims it with the
     place in hand, so that no process claims more than it can carry out.
@@ -47,6 +51,7 @@ class Endpoint:
         patience: float = _PATIENCE_S,
         pace: Pace | None = None,
         tokens_of: Callable[[Any], int | None] = lambda _: None,
+        told: Told = lambda _: None,
     ) -> None:
         self.place = Places(limit)
         self._tries = tries
@@ -54,6 +59,8 @@ class Endpoint:
         self._patience = patience
         self._pace = pace or Pace()
         self._tokens_of = tokens_of
+        self._told = told
+        self._told_until = 0.0
         self._open_at = 0.0
         self._pushed_back_at = -1.0
         self._random = random.Random()  # noqa: S311 - jitter, not a secret
@@ -72,8 +79,7 @@ class Endpoint:
         last: ChatError | None = None
         tries = 0
         while True:
-            await self._until_open(clock, last)
-            sent = await clock.held_back(self._pace.admit())
+            sent = await self._admitted(clock, last)
             try:
                 result = await self._attempt(attempt, clock, last)
             except ChatError as error:
@@ -88,6 +94,15 @@ class Endpoint:
                     self._pace.used(sent, tokens)
                 return result
             await self._pause(max(tries, 1), last, clock, began=sent.at)
+
+    async def _admitted(self, clock: _Clock, last: ChatError | None) -> Sent:
+        """Wait until the next call may be made."""
+        while True:
+            await self._until_open(clock, last)
+            sent = await clock.held_back(self._pace.admit())
+            if self._open_at <= asyncio.get_running_loop().time():
+                return sent
+            self._pace.take_back(sent)  # the server pushed back meanwhile
 
     async def _attempt(
         self, attempt: Callable[[], Awaitable[T]], clock: _Clock, last: ChatError | None
@@ -120,7 +135,7 @@ class Endpoint:
         asked = max(longest / 2, error.retry_after or 0.0)
         # Jitter on top, so that those who were held back together do not come back together.
         jitter = self._random.uniform(0, longest / 2)
-        if error.kind == "rate_limited":
+        if error.kind == "rate_limited" or error.retry_after:
             self._push_back(began, now, asked)
         if error.retry_after:
             await self._until_open(clock, error)
@@ -131,6 +146,10 @@ class Endpoint:
 
     def _push_back(self, began: float, now: float, seconds: float) -> None:
         self._open_at = max(self._open_at, now + seconds)
+        # Calls in flight together are told the same: only a longer wait is another one.
+        if self._open_at - max(now, self._told_until) > _LONG_WAIT_S:
+            self._told_until = self._open_at
+            self._told(seconds)
         # Calls that were in flight together are pushed back together: once is enough.
         if began > self._pushed_back_at:
             self._pushed_back_at = now

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from pytest_touchstone.annotations import is_opinion, over
 from pytest_touchstone.flight import lane as lanes_module
 from pytest_touchstone.flight.canary_round import CanaryRound
+from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.judging import with_opinion
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
@@ -73,6 +74,7 @@ class _Crew:
     """
 
     lane: Lane
+    counts: Counts
     waiting: deque[Unit] = field(default_factory=deque)
     adopted: deque[Unit] = field(default_factory=deque)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -87,6 +89,7 @@ class Flight:
     :param lanes: one per system.
     :param run: the run in the store; ``begin`` was called.
     :param patience: seconds that :meth:`scores` waits at most.
+    :param meanwhile: called now and then by whoever waits.
     :param reading: puts what was seen to a judge and a scorer, where there are any.
     :param people: what people said of a measure of a case's answer, which beats any judge.
     :param settled: scores that are not to be made again.
@@ -104,6 +107,7 @@ class Flight:
         run: RunStore,
         *,
         patience: float,
+        meanwhile: Callable[[], None] = lambda: None,
         reading: Reading | None = None,
         people: People | None = None,
         settled: Settled | None = None,
@@ -114,6 +118,7 @@ class Flight:
         self._observer = observer
         self._run = run
         self._patience = patience
+        self._meanwhile = meanwhile
         self._reading = reading or Reading()
         self._people = people
         self._settled = settled
@@ -121,7 +126,7 @@ class Flight:
         self._backlog = asyncio.Semaphore(max(_FEWEST_AWAITING_JUDGEMENT, 2 * judge_calls))
         self._finishing: set[asyncio.Task[None]] = set()
         self._closers = closers
-        self._crews = {name: _Crew(lane) for name, lane in lanes.items()}
+        self._crews = {name: _Crew(lane, Counts("system", name)) for name, lane in lanes.items()}
         self._works = {_unit(work): work for work in works}
         self._order = list(self._works)
         self._ranks = {unit: rank for rank, unit in enumerate(self._order)}
@@ -129,9 +134,11 @@ class Flight:
         self._expected: dict[tuple[str, int, str], Unit] = {}
         # What no measure wants to see is not paid for.
         self._done = {unit for unit, work in self._works.items() if not work.measures}
+        self._unbegun = {unit for unit in self._works if unit not in self._done}
         for unit in self._works:
-            if unit not in self._done:
+            if unit in self._unbegun:
                 self._crews[unit.system].waiting.append(unit)
+                self._expect(unit, +1)
         self._foreign: set[Unit] = set()
         self._in_flight = 0
         self._peak = 0
@@ -160,19 +167,25 @@ class Flight:
         if unit not in self._works:
             raise FlightError(f"the plan has no case {case_id} for system {system!r}")
         deadline = time.monotonic() + self._patience
+        while not self._came(unit, deadline):
+            self._meanwhile()
+        if unit not in self._ahead:
+            self._read_ahead(unit)
+        return self._ahead.pop(unit, {})
+
+    def _came(self, unit: Unit, deadline: float) -> bool:
+        """Whether a unit is done, after a second at most, so that Ctrl-C works everywhere."""
         with self._news:
-            while unit not in self._done:
+            if unit not in self._done:
                 if self._over.is_set():
                     raise FlightError(self._why_unfinished()) from self._failure
                 if (left := deadline - time.monotonic()) <= 0:
                     raise FlightError(
-                        f"no score for {case_id} within {self._patience:g} s;"
+                        f"no score for {unit.case_id} within {self._patience:g} s;"
                         " the setting `patience` allows more"
                     )
-                self._news.wait(min(left, 1.0))  # short, so that Ctrl-C works everywhere
-        if unit not in self._ahead:
-            self._read_ahead(unit)
-        return self._ahead.pop(unit, {})
+                self._news.wait(min(left, 1.0))
+            return unit in self._done
 
     def _read_ahead(self, unit: Unit) -> None:
         """Read a unit's scores, and those of the next ones where tests ask in the plan's order."""
@@ -198,7 +211,7 @@ class Flight:
         :raises FlightError: when it will not be.
         """
         while not self._over.wait(1.0):
-            pass
+            self._meanwhile()
         if self._failure is not None:
             raise FlightError(self._why_unfinished()) from self._failure
 
@@ -211,6 +224,11 @@ class Flight:
         if self._thread.ident is None:
             self._end()
         self._over.wait(_STOP_WITHIN_S)
+
+    @property
+    def counts(self) -> tuple[Counts, ...]:
+        """How far this process's calls to each system, to the judge and to the scorer are."""
+        return (*(crew.counts for crew in self._crews.values()), *self._reading.counts)
 
     @property
     def peak_in_flight(self) -> int:
@@ -285,7 +303,7 @@ class Flight:
 
     async def _work_off(self, crew: _Crew) -> None:
         while (unit := await self._next(crew)) is not None:
-            await self._do(unit, crew.lane)
+            await self._do(unit, crew)
 
     async def _next(self, crew: _Crew) -> Unit | None:
         """A unit that is claimed for this process, or ``None`` where there is none left."""
@@ -324,20 +342,38 @@ class Flight:
                 window.append(unit)
         return window
 
-    async def _do(self, unit: Unit, lane: Lane) -> None:
+    def _expect(self, unit: Unit, sign: int) -> None:
+        """Count a unit's calls among those that are to come, or no more."""
+        self._crews[unit.system].counts.expected += sign
+        self._reading.expect(self._works[unit], sign)
+
+    async def _do(self, unit: Unit, crew: _Crew) -> None:
         work = self._works[unit]
+        if unit in self._unbegun:
+            self._unbegun.discard(unit)
+            crew.counts.expected -= 1
+        crew.counts.asked += 1
+        crew.counts.in_flight += 1
         self._in_flight += 1
         self._peak = max(self._peak, self._in_flight)
         try:
-            seen = await self._observer.observe(work, lane)
+            seen = await self._observer.observe(work, crew.lane)
         finally:
             self._in_flight -= 1
-        if not self._reading.reads(work):
-            await self._finish(unit, work, seen)
-            return
-        # Judging holds up no system: the next question goes out while this answer is read.
+            crew.counts.in_flight -= 1
+            crew.counts.done += 1
+        if seen.reused_from is None:
+            crew.counts.usd += sum(turn.cost_usd or 0.0 for turn in seen.turns)
+        # Neither judging nor writing holds up a system: the next question goes out meanwhile.
+        if self._reading.reads(work):
+            await self._beside(lambda: self._judge(unit, work, seen))
+        else:
+            record = self._recorded(work, seen)
+            await self._beside(lambda: self._settle(unit, record))
+
+    async def _beside(self, finish: Callable[[], Coroutine[Any, Any, None]]) -> None:
         await self._backlog.acquire()
-        task = self._group.create_task(self._judge(unit, work, seen))
+        task = self._group.create_task(finish())
         self._finishing.add(task)
         task.add_done_callback(self._finishing.discard)
         task.add_done_callback(lambda _: self._backlog.release())
@@ -345,6 +381,7 @@ class Flight:
     async def _judge(self, unit: Unit, work: Work, seen: Observation) -> None:
         RANK.set(self._ranks[unit])
         uses = begin_trail()
+        share = self._reading.share(work)
         if seen.last.error is None and seen.reused_from is None:
             self._run.keep(work.case, seen)  # written before what is written later
         opinions: Mapping[str, Opinion] = {}
@@ -361,6 +398,8 @@ class Flight:
         finally:
             if second is not None:
                 second.cancel()
+            if share is not None:
+                share.give_back()
         await self._finish(unit, work, seen, opinions, uses=uses)
 
     async def _finish(
@@ -374,16 +413,30 @@ class Flight:
         unfinished: bool = False,
     ) -> None:
         """Measure and store what was seen."""
+        record = self._recorded(work, seen, opinions, uses=uses, unfinished=unfinished)
+        await self._settle(unit, record)
+
+    def _recorded(
+        self,
+        work: Work,
+        seen: Observation,
+        opinions: Mapping[str, Opinion] | None = None,
+        *,
+        uses: Uses | None = None,
+        unfinished: bool = False,
+    ) -> Future[None]:
+        """Measure what was seen; the store has it from now on, whoever waits for it."""
         engine = self._reading.engine
         beside = opinions or {}
         scores = {
             m.name: with_opinion(self._score(m, work, seen, engine), beside.get(m.name))
             for m in work.measures
         }
+        return self._run.record(work.case, seen, scores, engine, uses=uses, unfinished=unfinished)
+
+    async def _settle(self, unit: Unit, record: Future[None]) -> None:
+        """Wait until the unit's results are in the store."""
         try:
-            record = self._run.record(
-                work.case, seen, scores, engine, uses=uses, unfinished=unfinished
-            )
             await written(record, paid_for=True)
         except LostClaim:
             if unit not in self._done:
@@ -424,6 +477,9 @@ class Flight:
             await asyncio.sleep(_WATCH_EVERY_S)
             if self._foreign:
                 last_id, units = await self._threads.run(self._run.done_after, last_id)
+                for unit in self._unbegun.intersection(units):
+                    self._unbegun.discard(unit)
+                    self._expect(unit, -1)
                 self._mark_done(unit for unit in units if unit in self._works)
             if time.monotonic() - looked_at >= _LOOK_AROUND_EVERY_S:
                 looked_at = time.monotonic()

@@ -7,7 +7,6 @@ import hashlib
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, Protocol
 
 from pytest_touchstone.flight.purse import Expectation, Purse
@@ -100,6 +99,7 @@ class JudgeCalls:
 
     def _note(self, key: str, usage: Usage | None) -> None:
         usd, _ = self._cost(None if usage is None else [usage])
+        self._shared.counts.usd += usd or 0.0
         call = {"usd": usd, "usage": _fields(usage)}
         self._run.note("judge_call", key, call)
 
@@ -181,7 +181,7 @@ def _result(completion: Completion) -> dict[str, Any]:
 
 def _fields(value: Completion | Usage | None) -> dict[str, Any] | None:
     # What `asdict` does takes ten times as long, since it copies whatever it finds.
-    return None if value is None else {one.name: getattr(value, one.name) for one in fields(value)}
+    return None if value is None else {name: getattr(value, name) for name in value.__slots__}
 
 
 def _completion(result: Mapping[str, Any]) -> Completion:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from pytest_touchstone.citing import cited_paragraphs
+from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.observe import Work
 from pytest_touchstone.gold import Case
 from pytest_touchstone.judge import second_opinion
@@ -70,6 +71,17 @@ def second_opinions(work: Work, system: str) -> tuple[str, ...]:
     return tuple(m.name for m in work.measures if m.name in second_opinion.CALLS)
 
 
+def expected_calls(work: Work, system: str, *, second: bool) -> int:
+    """Calls for all that the work's measures need where nothing is asked again.
+
+    :param system: the system under test.
+    :param second: whether another engine scores its answers too.
+    """
+    calls = sum(CALLS[name] for name in judgements(work))
+    beside = second_opinions(work, system) if second else ()
+    return calls + sum(second_opinion.CALLS[name] for name in beside)
+
+
 @dataclass(frozen=True, slots=True)
 class Judging:
     """Puts an observation's questions to a judge, all at once.
@@ -77,12 +89,20 @@ class Judging:
     :param engine: the judge's name, which stands beside each of its scores.
     :param second: another engine, asked about the answers of the system under test.
     :param system: the system under test.
+    :param counts: the judge's calls, where it is called at all.
     """
 
     judge: Judge
     engine: str
     second: SecondOpinion | None = None
     system: str = ""
+    counts: Counts | None = None
+
+    def calls(self, work: Work) -> int:
+        """How many calls the work is expected to need."""
+        if self.counts is None:
+            return 0
+        return expected_calls(work, self.system, second=self.second is not None)
 
     async def verdicts(self, work: Work, seen: Observation) -> dict[str, Any]:
         """A verdict, or why there is none, for each judgement; none of a system that failed."""
@@ -112,10 +132,10 @@ class Judging:
                 tasks = (CoherenceTask(text) for text in passages[:COHERENCE_DEPTH])
                 return tuple(await asyncio.gather(*(self._ask(task) for task in tasks)))
             case "relevance":
+                few = slice(RELEVANCE_DEPTH)
+                before = tuple(said.content for said in case.history if said.role == "user")
                 return await self._ask(
-                    RelevanceTask(
-                        case.question, passages[:RELEVANCE_DEPTH], about[:RELEVANCE_DEPTH]
-                    )
+                    RelevanceTask(case.question, passages[few], about[few], before)
                 )
             case "coverage":
                 return await self._ask(CoverageTask(points_asked(case), answer.text))

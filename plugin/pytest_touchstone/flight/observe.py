@@ -70,6 +70,8 @@ class Observer:
     :param recall: answers that are there already, which nobody need be asked for.
     :param address: what an answer can be found by again.
     :param purse: pays for calls, where the run has a budget.
+    :param reprice: whether answers of earlier runs are measured by today's prices and collection; a
+        replay has neither.
     """
 
     count: Count
@@ -80,6 +82,7 @@ class Observer:
     recall: Recall | None = None
     address: Address = lambda *_: ""
     purse: Purse | None = None
+    reprice: bool = True
 
     async def observe(self, work: Work, lane: Lane) -> Observation:
         """What is stored already, or else what the turns that are needed say, asked in order."""
@@ -114,7 +117,7 @@ class Observer:
     async def _recalled(self, work: Work, known: Observation) -> Observation:
         """Stored answers, measured by today's settings; what this run stored is as it was."""
         known = replace(known, citation_pattern=self.citation_pattern)
-        if known.reused_from is None:
+        if known.reused_from is None or not self.reprice:
             return known
         facts = await self._facts(work, known.last) if "counts" in work.needs else Facts()
         return replace(known, turns=tuple(map(self._priced, known.turns)), facts=facts)
@@ -172,14 +175,23 @@ class Observer:
         return Turn(index, question, answer, fault, retrieve_only, duration, cost, reason)
 
     def _masked(self, answer: Answer) -> Answer:
-        passages = tuple(map(self._masked_passage, answer.passages))
-        return replace(answer, text=self.mask(answer.text), passages=passages)
+        mask = self.mask
+        filters, usage, citations = answer.filters, answer.usage, answer.citations
+        return replace(
+            answer,
+            text=mask(answer.text),
+            passages=tuple(map(self._masked_passage, answer.passages)),
+            filters=None if filters is None else everywhere(mask, dict(filters)),
+            usage=usage and tuple(replace(one, model=mask(one.model)) for one in usage),
+            citations=None if citations is None else tuple(everywhere(mask, citations)),
+        )
 
     def _masked_passage(self, passage: Passage) -> Passage:
-        text, metadata = self.mask(passage.text), everywhere(self.mask, dict(passage.metadata))
-        if text == passage.text and metadata == passage.metadata:
+        chunk_id, text = self.mask(passage.id), self.mask(passage.text)
+        metadata = everywhere(self.mask, dict(passage.metadata))
+        if (chunk_id, text, metadata) == (passage.id, passage.text, passage.metadata):
             return passage
-        return replace(passage, text=text, metadata=metadata)
+        return replace(passage, id=chunk_id, text=text, metadata=metadata)
 
     async def _facts(self, work: Work, last: Turn) -> Facts:
         gold = work.case.filters

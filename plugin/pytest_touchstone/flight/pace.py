@@ -43,6 +43,12 @@ class Pace:
             self._total += sent.tokens
             return sent
 
+    def take_back(self, sent: Sent) -> None:
+        """A call that was admitted is not made."""
+        if sent in self._sent:
+            self._sent.remove(sent)
+            self._total -= sent.tokens
+
     def used(self, sent: Sent, tokens: int) -> None:
         """What a call that was admitted did use."""
         self._counted += 1

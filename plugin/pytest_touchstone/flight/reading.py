@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pytest_touchstone.flight.counts import Counts, Share
 from pytest_touchstone.flight.judging import Judging, judgements
 from pytest_touchstone.flight.observe import Work
 from pytest_touchstone.flight.scoring import NEED, Scoring, wanted
@@ -25,6 +26,23 @@ class Reading:
     def engine(self) -> str:
         """The judge's name, which stands beside each of its scores."""
         return self.judging.engine if self.judging else ""
+
+    @property
+    def counts(self) -> tuple[Counts, ...]:
+        """How far the calls to the judge and to the scorer are, where there are any."""
+        readers = (self.judging, self.scoring)
+        return tuple(each.counts for each in readers if each is not None and each.counts)
+
+    def expect(self, work: Work, sign: int) -> None:
+        """Count the work's calls among those that are to come, or no more."""
+        if self.judging is not None and self.judging.counts is not None:
+            self.judging.counts.expected += sign * self.judging.calls(work)
+
+    def share(self, work: Work) -> Share | None:
+        """The work's expected calls, for the task that is going to make them."""
+        if self.judging is None or self.judging.counts is None:
+            return None
+        return Share(self.judging.counts, self.judging.calls(work))
 
     def reads(self, work: Work) -> bool:
         """Whether there is anything to read for the work's measures."""

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pytest_touchstone.flight.citing import citation_coverage
+from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.observe import Work
 from pytest_touchstone.flight.shared import SharedCalls
 from pytest_touchstone.flight.trail import checked
@@ -35,6 +36,11 @@ class Scoring:
         self._shared = shared
         self._run = run
         self._opening: asyncio.Task[Scorer | SwitchedOff] | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """Its calls: how many there will be is known once there are answers."""
+        return self._shared.counts
 
     async def verdict(self, work: Work, seen: Observation) -> CitationCoverage | NoVerdict | None:
         """What the scorer says; ``None`` where no measure asks, or the system gave no answer."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
+from pytest_touchstone.flight.counts import Counts, asked
 from pytest_touchstone.flight.endpoint import Endpoint
 from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.flight.trail import failed, used
@@ -36,6 +37,7 @@ class SharedCalls:
 
     :param threads: for reading the store off the loop.
     :param worth_keeping: whether a result may stand for its call from now on.
+    :ivar counts: how many calls were asked for here, and what became of them.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class SharedCalls:
         self._endpoint = endpoint
         self._threads = threads
         self._worth_keeping = worth_keeping
+        self.counts = Counts(calls.kind)
         self._under_way: dict[str, asyncio.Task[Shared]] = {}
         self._stored = _Stored(calls, threads)
 
@@ -57,6 +60,13 @@ class SharedCalls:
 
         :raises ChatError: where the call fails; its claim is let go, and nothing is kept.
         """
+        asked(self.counts)
+        try:
+            return await self._shared(key, make)
+        finally:
+            self.counts.done += 1
+
+    async def _shared(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
         task = self._under_way.get(key)
         first = task is None
         if task is None:
@@ -77,24 +87,31 @@ class SharedCalls:
         while True:
             if (found := await self._stored.result(key)) is not None:
                 return Shared(found, made=False)
+            result: Result | None = None
             async with self._endpoint.place:
                 if adopted or await written(self._calls.claim(key)):
-                    return await self._make(key, make)
+                    result = await self._made(key, make)
+            if result is not None:
+                # The next one may be called meanwhile.
+                return await self._kept(key, result)
             adopted = await self._dead(key, watch)
             if not adopted:
                 await asyncio.sleep(_LOOK_EVERY_S)
 
-    async def _make(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
+    async def _made(self, key: str, make: Callable[[], Awaitable[Result]]) -> Result:
+        self.counts.in_flight += 1
         try:
-            result = await self._endpoint.in_place(make)
+            return await self._endpoint.in_place(make)
         except BaseException:
             await written(self._calls.release(key), paid_for=True)
             raise
+        finally:
+            self.counts.in_flight -= 1
+
+    async def _kept(self, key: str, result: Result) -> Shared:
         kept = self._worth_keeping(result)
-        if kept:
-            await written(self._calls.finish(key, result), paid_for=True)
-        else:
-            await written(self._calls.release(key), paid_for=True)
+        write = self._calls.finish(key, result) if kept else self._calls.release(key)
+        await written(write, paid_for=True)
         return Shared(result, made=True, kept=kept)
 
     async def _dead(self, key: str, watch: Watch) -> bool:

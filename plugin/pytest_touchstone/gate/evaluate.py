@@ -16,12 +16,18 @@ from typing import Literal, NamedTuple
 
 from pytest_touchstone.estimate import Cell, Resampling
 from pytest_touchstone.gate.expression import Gate, number
-from pytest_touchstone.gate.pairs import Pairs, against_baseline, against_previous
 from pytest_touchstone.measures import parse
 from pytest_touchstone.measures.base import counted
 from pytest_touchstone.nearest import nearest
 from pytest_touchstone.report.index import NOT_RUN
+from pytest_touchstone.report.instruments import INSTRUMENTS, other_instrument
 from pytest_touchstone.report.model import GateEntry, MeasureEntry, Report, Result
+from pytest_touchstone.report.pairs import (
+    Pairs,
+    against_baseline,
+    against_previous,
+    resampling_of,
+)
 from pytest_touchstone.score import BUDGET, NOT_APPLICABLE
 
 Outcome = Literal["pass", "fail", "undecided", "not_run"]
@@ -29,7 +35,6 @@ Outcome = Literal["pass", "fail", "undecided", "not_run"]
 _ENOUGH = 0.5
 """Share of the questions that must be scored: where a judge was away for most, what it did reach
 says nothing about the rest."""
-_INSTRUMENTS = ("judge", "scorer")
 _NOT_APPLICABLE = "the measure says nothing about what this system does"
 
 
@@ -116,7 +121,7 @@ class _Held:
             return _not_run(_too_little(result))
         if gate.reference is None:
             return _absolute(gate, estimate, result)
-        return self._relative(gate, result)
+        return self._relative(gate)
 
     # -- why not ------------------------------------------------------------------------------
 
@@ -135,7 +140,7 @@ class _Held:
     def _substituted(self, result: Result) -> str | None:
         """Whether something else judged or scored than the settings name."""
         snapshot = self._report["snapshot"]
-        for role in _INSTRUMENTS:
+        for role in INSTRUMENTS:
             if role not in result["origin"]:
                 continue
             named = (snapshot["settings"].get(role) or {}).get("model")
@@ -146,26 +151,22 @@ class _Held:
                 )
         return None
 
-    def _other_instrument(self, result: Result, before: Result, previous: Report) -> str | None:
+    def _other_instrument(self, measure: str, previous: Report) -> str | None:
         """Whether two reports were judged or scored by different means."""
-        now, then = self._report["snapshot"], previous["snapshot"]
-        for role in _INSTRUMENTS:
-            if role not in {*result["origin"], *before["origin"]}:
-                continue
-            one, other = (s["models"].get(role, {}).get("model") for s in (now, then))
-            if one != other:
-                return f"the {role} was {other or 'nobody'} then and is {one or 'nobody'} now"
-        if "judge" in {*result["origin"], *before["origin"]} and (
-            _judging_prompts(now["prompts"]) != _judging_prompts(then["prompts"])
-        ):
+        found = other_instrument(self._report, previous, measure)
+        if found is None:
+            return None
+        if found.prompts:
             return "the judge was asked with other prompts then"
-        return None
+        return (
+            f"the {found.role} was {found.then or 'nobody'} then and is {found.now or 'nobody'} now"
+        )
 
     # -- differences --------------------------------------------------------------------------
 
-    def _relative(self, gate: Gate, result: Result) -> _Finding:
+    def _relative(self, gate: Gate) -> _Finding:
         if gate.reference == "previous":
-            return self._against_previous(gate, result)
+            return self._against_previous(gate)
         roles = self._report["snapshot"]["roles"]
         if roles["baseline"] in (None, roles["system"]):
             return _not_run("the run has no baseline to compare with")
@@ -179,7 +180,7 @@ class _Held:
         pairs = against_baseline(self._report, gate.subject, gate.kind)
         return self._compared(gate, pairs, str(roles["baseline"]))
 
-    def _against_previous(self, gate: Gate, result: Result) -> _Finding:
+    def _against_previous(self, gate: Gate) -> _Finding:
         previous = self._previous
         if previous is None:
             return _not_run("no earlier report was named (setting or option `previous`)")
@@ -189,7 +190,7 @@ class _Held:
             return _not_run(f"{previous.name} has no {gate.subject}")
         if why := _taken_away(previous.report, entry, before, None):
             return _not_run(f"{previous.name}: {why}")
-        if why := self._other_instrument(result, before, previous.report):
+        if why := self._other_instrument(gate.subject, previous.report):
             return _not_run(f"{why} ({previous.name}): the scores cannot be compared")
         pairs = against_previous(self._report, previous.report, gate.subject, gate.kind)
         return self._compared(gate, pairs, previous.name)
@@ -224,15 +225,7 @@ class _Held:
 
     @cached_property
     def _resampling(self) -> Resampling:
-        snapshot = self._report["snapshot"]
-        gold = {case["case"]: case["gold"] for case in self._report["cases"]}
-        return Resampling(
-            {name: str(case.get("cluster", name)) for name, case in gold.items()},
-            type_of={name: case["type"] for name, case in gold.items()},
-            seed=snapshot["seed"],
-            resamples=snapshot["resamples"],
-            confidence=snapshot["confidence"],
-        )
+        return resampling_of(self._report)
 
 
 def _result(entry: MeasureEntry, kind: str | None) -> Result | None:
@@ -256,10 +249,6 @@ def _taken_away(
     if missing := result["unscored"].get(BUDGET):
         return f"the budget was spent before {missing} of {wanted} questions were scored"
     return None
-
-
-def _judging_prompts(prompts: Mapping[str, str]) -> dict[str, str]:
-    return {name: digest for name, digest in prompts.items() if name.startswith("judge")}
 
 
 def _missing(result: Result) -> dict[str, int]:

@@ -26,6 +26,7 @@ from pytest_touchstone.measures import MEASURES, Measure
 from pytest_touchstone.measures import parse as parse_measure
 from pytest_touchstone.nearest import hint, nearest
 from pytest_touchstone.report.display import printable
+from pytest_touchstone.unusable import Unusable
 
 Quantity = Literal["estimate", "lower", "upper", "unscored"]
 """What is held against the bound: the estimate or difference, an end of the interval, a share."""
@@ -63,7 +64,7 @@ _MEANT = {
 _PAIRS = {")": "(", "]": "["}
 
 
-class GateError(ValueError):
+class GateError(Unusable, ValueError):
     """A text that is no gate: what is wrong with it, and what to write."""
 
 

@@ -9,6 +9,7 @@ from pytest_touchstone.gold.cases import (
     GoldFault,
     GoldMessage,
     GoldSet,
+    case_from_json,
     case_to_json,
 )
 from pytest_touchstone.gold.reading import parse_gold
@@ -22,6 +23,7 @@ __all__ = [
     "GoldFault",
     "GoldMessage",
     "GoldSet",
+    "case_from_json",
     "case_to_json",
     "parse_gold",
 ]

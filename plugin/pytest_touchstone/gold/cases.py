@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from sys import intern
 from typing import Any, Literal, get_args
 
 from pytest_touchstone.unusable import Unusable
@@ -124,7 +125,7 @@ class GoldSet:
 def case_to_json(case: Case) -> dict[str, Any]:
     """The case as the JSON object of its line, with the labelled fields only.
 
-    ``parse_gold`` of the dumped object gives an equal case.
+    ``parse_gold`` of the dumped object gives an equal case, and so does :func:`case_from_json`.
     """
     data: dict[str, Any] = {
         "id": case.id,
@@ -148,6 +149,23 @@ def case_to_json(case: Case) -> dict[str, Any]:
     return {name: value for name, value in data.items() if value is not None and value != []}
 
 
+def case_from_json(data: Mapping[str, Any]) -> Case:
+    """The case of what :func:`case_to_json` gave; what people write is read by ``parse_gold``.
+
+    :raises KeyError, TypeError: where it is anything else.
+    """
+    values: dict[str, Any] = {
+        name: tuple(it) if isinstance(it, list) else it for name, it in data.items()
+    }
+    values["id"] = intern(data["id"])  # these stand in many rows
+    values["type"] = intern(data["type"])
+    if "history" in data:
+        values["history"] = tuple(GoldMessage(**message) for message in data["history"])
+    if "gold_chunks" in data:
+        values["gold_chunks"] = tuple(map(_chunk_from_json, data["gold_chunks"]))
+    return Case(**values)
+
+
 def _message_to_json(message: GoldMessage) -> dict[str, Any]:
     data: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.filters is not None:
@@ -162,3 +180,9 @@ def _chunk_to_json(chunk: GoldChunk) -> str | dict[str, Any]:
     if chunk.equivalents:
         data["equivalents"] = list(chunk.equivalents)
     return data
+
+
+def _chunk_from_json(data: str | Mapping[str, Any]) -> GoldChunk:
+    if isinstance(data, str):
+        return GoldChunk(data)
+    return GoldChunk(data["id"], data["grade"], tuple(data.get("equivalents", ())))

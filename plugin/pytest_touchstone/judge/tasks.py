@@ -197,11 +197,14 @@ class RelevanceTask(Task[Relevance]):
 
     :param passages: the first ones, best first; each is judged.
     :param about: metadata of each passage; none of any where empty.
+    :param before: what was asked earlier in the conversation, oldest first: "And for 2023?" says
+        little by itself.
     """
 
     question: str
     passages: tuple[str, ...]
     about: tuple[Mapping[str, Any], ...] = ()
+    before: tuple[str, ...] = ()
     prompt: ClassVar[str] = "judge_relevance"
 
     @property
@@ -211,9 +214,10 @@ class RelevanceTask(Task[Relevance]):
 
     @property
     def data(self) -> Mapping[str, str]:
-        """The question, and the passages, numbered."""
+        """The question with those before it, and the passages, numbered."""
+        earlier = {"before": list(self.before)} if self.before else {}
         return {
-            "question": json_line(text=self.question),
+            "question": json_line(**earlier, text=self.question),
             "passages": _lines(
                 {"passage": n, **_about(self.about, n), "text": text}
                 for n, text in enumerate(self.passages, start=1)

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from pytest_touchstone.llm.wire import Reply, Wire
 from pytest_touchstone.settings import GeneratorSettings
 from pytest_touchstone.trace import Message, Usage
 from pytest_touchstone.unusable import Unusable
@@ -138,9 +139,14 @@ class Chat:
         self._refused: set[str] = set()
         self._reply_form: ReplyForm = REPLY_FORMS[0]
         self._wants_max_completion_tokens = False
-        self._client = _async_client(url, api_key, timeout)
-        base = self._client.base_url
-        self._where = f"{model} at {base.host}{f':{base.port}' if base.port else ''}"
+        try:
+            self._wire = Wire(url, api_key or NO_KEY)
+        except ImportError:
+            raise ChatError(
+                "not_installed",
+                "the OpenAI client is not installed: pip install 'pytest-touchstone[openai]'",
+            ) from None
+        self._where = f"{model} at {self._wire.host}"
 
     async def complete(
         self,
@@ -170,7 +176,7 @@ class Chat:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._wire.aclose()
 
     def _adapted(
         self, params: Mapping[str, Any], schema: Mapping[str, Any] | None
@@ -209,27 +215,19 @@ class Chat:
     async def _once(
         self, messages: Sequence[Message | Mapping[str, str]], params: Mapping[str, Any]
     ) -> Completion:
-        import openai
-
         body = {"model": self.model, "messages": [_as_dict(m) for m in messages], **params}
         try:
             async with asyncio.timeout(self._timeout):
-                # `create` walks through the whole request by its types, the schema of the reply
-                # included, which takes a third of a call's time; this is JSON already.
-                raw = await self._client.post(
-                    "/chat/completions", body=body, cast_to=openai.HttpxBinaryResponseContent
-                )
+                reply = await self._wire.complete(body)
         except TimeoutError:
             raise ChatError(
                 "timeout", f"{self._where}: no reply within {self._timeout:g} s"
             ) from None
-        except openai.OpenAIError as error:
-            raise chat_error(error, self._api_key, self._where) from None
-        except Exception as error:  # noqa: BLE001 - see below
-            # What is no HTTP at all comes out of the transport as the transport's own error.
-            said = redacted(f"{type(error).__name__}: {error}", self._api_key)
-            raise ChatError("connection", f"{self._where}: {said}") from None
-        return _completion(raw.text, self.model, self._where)
+        except Exception as error:  # noqa: BLE001 - what is no HTTP at all fails in many ways
+            raise _no_reply(error, self._api_key, self._where) from None
+        if reply.is_success:
+            return _completion(reply, self.model, self._where)
+        raise _status_error(reply, self._api_key, self._where)
 
 
 def open_chat(settings: GeneratorSettings) -> Chat:
@@ -252,17 +250,11 @@ def chat_error(error: openai.OpenAIError, api_key: str | None, where: str) -> Ch
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return _status_error(error, api_key, where)
+        return _status_error(error.response, api_key, where)
+    if isinstance(error, openai.APITimeoutError):
+        return ChatError("timeout", f"{where}: no reply in time")
     if isinstance(error, openai.APIConnectionError):
-        # The SDK says "Connection error.", and the aiohttp transport calls a connection that the
-        # server closed or refused a timeout: what happened is at the end of the chain of causes.
-        causes = _causes(error)
-        from_aiohttp = any(type(cause).__module__.startswith("aiohttp.") for cause in causes)
-        late = isinstance(error, openai.APITimeoutError) and not from_aiohttp
-        if late or any(isinstance(cause, TimeoutError) for cause in causes):
-            return ChatError("timeout", f"{where}: no reply in time")
-        why = redacted(str(causes[-1]) or type(causes[-1]).__name__, api_key)
-        return ChatError("connection", f"{where}: no connection: {why}")
+        return _no_reply(error, api_key, where)
     return ChatError("bad_reply", f"{where}: unusable reply: {redacted(str(error), api_key)}")
 
 
@@ -284,57 +276,59 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     value = value.strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value, re.ASCII):
         return float(value)
+    moment = _moment(value)
+    return None if moment is None else max(0.0, (moment - now).total_seconds())
+
+
+def _moment(date: str) -> datetime | None:
+    """An HTTP date; ``None`` where it is none."""
     try:
-        moment = parsedate_to_datetime(value)
+        moment = parsedate_to_datetime(date)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _causes(error: BaseException) -> list[BaseException]:
-    causes = [error]
+def _no_reply(error: Exception, api_key: str | None, where: str) -> ChatError:
+    """Why there is no reply: what happened is at the end of the chain of causes.
+
+    Its name alone says nothing: the aiohttp transport calls a connection that the server closed or
+    refused a timeout.
+    """
+    causes: list[BaseException] = [error]
     while causes[-1].__cause__ is not None:
         causes.append(causes[-1].__cause__)
-    return causes
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return ChatError("timeout", f"{where}: no reply in time")
+    why = redacted(str(causes[-1]) or type(causes[-1]).__name__, api_key)
+    return ChatError("connection", f"{where}: no connection: {why}")
 
 
-def _status_error(error: openai.APIStatusError, api_key: str | None, where: str) -> ChatError:
-    status = error.status_code
-    detail: Mapping[str, Any] = error.body if isinstance(error.body, dict) else {}
+def _status_error(reply: Reply, api_key: str | None, where: str) -> ChatError:
+    status, text = reply.status_code, reply.text
+    detail = _error_in(text)
     code = str(detail.get("code") or detail.get("type") or "")
     kind: FaultKind = _STATUS_KINDS.get(status, "server_error" if status >= 500 else "bad_request")
     if kind == "bad_request" and "content_filter" in code:
         kind = "refused"
-    said = detail.get("message") or error.response.text or error.message
+    said = detail.get("message") or text.strip() or "no reason given"
     message = f"{where}: HTTP {status}: {redacted(str(said), api_key)}"
     if code == "insufficient_quota":
         return ChatError(kind, f"{message} (no quota left: waiting does not help)", retryable=False)
-    wait = retry_after(error.response.headers.get("retry-after"), datetime.now(UTC))
+    # By the server's own clock, where it tells it: ours may be wrong.
+    now = _moment(reply.headers.get("date") or "") or datetime.now(UTC)
+    wait = retry_after(reply.headers.get("retry-after"), now)
     return ChatError(kind, message, retry_after=wait)
 
 
-def _async_client(url: str | None, api_key: str | None, timeout: float) -> openai.AsyncOpenAI:
+def _error_in(text: str) -> Mapping[str, Any]:
+    """What the body of a refusal says of itself; empty where it is not of the usual form."""
     try:
-        import openai
-    except ImportError:
-        raise ChatError(
-            "not_installed",
-            "the OpenAI client is not installed: pip install 'pytest-touchstone[openai]'",
-        ) from None
-    # httpx's own transport costs 8 ms CPU a call and slows down beyond 50 connections.
-    try:
-        http_client = openai.DefaultAioHttpClient(timeout=timeout)
-    except RuntimeError:
-        http_client = openai.DefaultAsyncHttpxClient(timeout=timeout)
-    return openai.AsyncOpenAI(
-        base_url=url,
-        api_key=api_key or NO_KEY,
-        max_retries=0,
-        timeout=timeout,
-        http_client=http_client,
-    )
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    detail = body.get("error", body) if isinstance(body, dict) else None
+    return detail if isinstance(detail, dict) else {}
 
 
 def _response_format(form: ReplyForm, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -349,13 +343,13 @@ def _as_dict(message: Message | Mapping[str, str]) -> dict[str, str]:
     return dict(message)
 
 
-def _completion(text: str, model: str, where: str) -> Completion:
+def _completion(raw: Reply, model: str, where: str) -> Completion:
     """The completion in the body of a reply with status 200."""
     try:
-        reply = json.loads(text)
+        reply = _parsed(raw)
     except (ValueError, RecursionError):
         raise ChatError(
-            "bad_reply", f"{where}: the reply is not JSON: {redacted(text[:80], None)}"
+            "bad_reply", f"{where}: the reply is not JSON: {redacted(raw.text[:80], None)}"
         ) from None
     usage = _usage(reply, model)
     choices = reply.get("choices") if isinstance(reply, dict) else None
@@ -384,6 +378,13 @@ def _completion(text: str, model: str, where: str) -> Completion:
         _text(reply.get("system_fingerprint")),
         _text(reply.get("model")),
     )
+
+
+def _parsed(raw: Reply) -> Any:
+    try:
+        return json.loads(raw.content)
+    except UnicodeDecodeError:  # JSON is UTF-8, but who knows
+        return json.loads(raw.text)
 
 
 def _clean(text: str) -> str:

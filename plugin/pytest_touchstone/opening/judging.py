@@ -11,20 +11,23 @@ from typing import Any
 from pytest_touchstone.corpus.collection import Corpus
 from pytest_touchstone.corpus.embedder import Embedder
 from pytest_touchstone.flight.canary_round import CanaryRound
+from pytest_touchstone.flight.counts import CountedJudge, Counts
 from pytest_touchstone.flight.judge_calls import Cost, JudgeCalls, is_complete
-from pytest_touchstone.flight.judging import CALLS, Judging, judgements, second_opinions
+from pytest_touchstone.flight.judging import Judging, expected_calls
 from pytest_touchstone.flight.observe import Work
 from pytest_touchstone.flight.purse import Purse
 from pytest_touchstone.flight.shared import SharedCalls
 from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.flight.waits import Waits
 from pytest_touchstone.judge.canaries import form_of, shipped_canaries
 from pytest_touchstone.judge.deepeval_metrics import open_deepeval
 from pytest_touchstone.judge.llm import ALL_PROMPTS, LLMJudge
-from pytest_touchstone.judge.second_opinion import CALLS as SECOND_OPINION_CALLS
 from pytest_touchstone.judge.second_opinion import CRITERIA
 from pytest_touchstone.llm.chat import Chat
+from pytest_touchstone.llm.masked import Masked
 from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.opening.servers import endpoint_for, tokens_of
+from pytest_touchstone.redact import Redact
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.store.calls import CallStore
 from pytest_touchstone.store.canaries import CanaryStore
@@ -62,17 +65,23 @@ def open_judging(
     embedder: Embedder | None,
     corpus: Corpus | None,
     workers: int,
+    mask: Redact,
+    waits: Waits,
     purse: Purse | None = None,
 ) -> Bench:
-    """The judge with its calls; an empty bench where the settings name none."""
+    """The judge with its calls; an empty bench where the settings name none.
+
+    :param mask: takes known secrets out of what the judge says.
+    :param waits: told of long waits that its server asks for.
+    """
     judge = settings.judge
     if judge is None:
         return Bench()
     if judge.is_offline:
         return Bench(_offline(embedder, corpus, threads))
     key = judge.api_key.get_secret_value() if judge.api_key else None
-    chat = Chat(judge.model, url=judge.url, api_key=key, timeout=judge.timeout)
-    endpoint = endpoint_for(judge, settings, workers, _tokens_of_result)
+    chat = Masked(Chat(judge.model, url=judge.url, api_key=key, timeout=judge.timeout), mask)
+    endpoint = endpoint_for(judge, settings, workers, _tokens_of_result, waits.of("judge"))
     shared = SharedCalls(CallStore(store, run.owner, "judge"), endpoint, threads, is_complete)
     calls = JudgeCalls(chat, settings.judge_server, shared, run, cost, purse)
 
@@ -96,7 +105,8 @@ def open_judging(
     if judge.second_opinion is not None:
         criteria = {name: shipped_prompt(name) for name in CRITERIA.values()}
         second = open_deepeval(calls.ask, judge.model, criteria)
-    judging = Judging(LLMJudge(calls.ask, prompts), judge.model, second, settings.system)
+    asking = LLMJudge(calls.ask, prompts)
+    judging = Judging(asking, judge.model, second, settings.system, shared.counts)
     return Bench(judging, canaries, (note_hits, chat.aclose))
 
 
@@ -118,8 +128,9 @@ def _offline(embedder: Embedder | None, corpus: Corpus | None, threads: DaemonTh
             known = recurrence()
         return known(line)
 
-    judge = OfflineJudge(embedder.passages, threads.run, repeated)
-    return Judging(judge, f"offline judge ({embedder.identity})")
+    counts = Counts("judge")
+    judge = CountedJudge(OfflineJudge(embedder.passages, threads.run, repeated), counts)
+    return Judging(judge, f"offline judge ({embedder.identity})", counts=counts)
 
 
 def _tokens_of_result(result: Mapping[str, Any]) -> int | None:
@@ -129,14 +140,15 @@ def _tokens_of_result(result: Mapping[str, Any]) -> int | None:
 
 def expected_judging(works: Sequence[Work], settings: Settings) -> str | None:
     """What judging is expected to cost, in one line, or ``None`` where nothing is judged."""
-    calls = sum(CALLS[judgement] for work in works for judgement in judgements(work))
-    if settings.judge is None or settings.judge.is_offline or not calls:
+    judge = settings.judge
+    if judge is None or judge.is_offline:
         return None
-    calls += len(shipped_canaries()) if settings.judge.canaries else 0
-    if settings.judge.second_opinion is not None:
-        beside = (name for work in works for name in second_opinions(work, settings.system))
-        calls += sum(SECOND_OPINION_CALLS[name] for name in beside)
-    model = settings.judge.model
+    second = judge.second_opinion is not None
+    calls = sum(expected_calls(work, settings.system, second=second) for work in works)
+    if not calls:
+        return None
+    calls += len(shipped_canaries()) if judge.canaries else 0
+    model = judge.model
     usage = Usage(model, calls * TOKENS_IN, 0, calls * TOKENS_OUT)
     usd, _ = Prices(settings.prices, settings.provider).cost([usage])
     cost = "of unknown price" if usd is None else f"about {usd:.2f} USD"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from pytest_touchstone.systems.protocol import Loaded
 from pytest_touchstone.trace import Observation
 
 BASELINE_PROMPTS = ("baseline_answer", "standalone_query")
+_READ_AHEAD = 64  # conversations that are read together, and kept until they are asked for
 
 
 class Addresses:
@@ -101,7 +102,11 @@ def reused_systems(settings: Settings) -> frozenset[str]:
 class StoredAnswers:
     """Looks for an answer before a system is asked: in this run, then in earlier ones.
 
+    Those of earlier runs are read ahead in the plan's order, which is that of the questions: one
+    query for each would cost more than all else that is done with a stored answer.
+
     :param reused: systems whose answers of earlier runs may be used.
+    :param works: the run's plan.
     """
 
     def __init__(
@@ -110,33 +115,51 @@ class StoredAnswers:
         run: RunStore,
         threads: DaemonThreads,
         addresses: Addresses,
-        reused: frozenset[str],
+        reused: frozenset[str] = frozenset(),
+        works: Iterable[Work] = (),
     ) -> None:
         self._store = store
         self._run = run
         self._threads = threads
         self._addresses = addresses
-        self._reused = reused
+        self._order = {name: [work for work in works if work.system == name] for name in reused}
+        self._ranks = {
+            _unit(work): rank for own in self._order.values() for rank, work in enumerate(own)
+        }
+        self._ahead: dict[tuple[str, bool], dict[Unit, Observation | None]] = {}
+        self._reading = asyncio.Lock()
 
     async def __call__(self, work: Work, retrieve_only: bool) -> Observation | None:
         """The stored observation; ``None`` where the system is to be asked."""
-        unit = Unit(work.case.id, work.system, work.repeat, work.mode)
+        unit = _unit(work)
         kept = None
         if self._run.may_have_kept(unit):
             kept = await self._threads.run(self._run.kept, unit)
         if kept is not None:
             return kept
-        if work.system not in self._reused:
+        if work.system not in self._order:
             return None
-        return await self._threads.run(self.known, work, retrieve_only)
+        kind = (work.system, retrieve_only)
+        async with self._reading:
+            if unit not in self._ahead.get(kind, ()):
+                rank = self._ranks[unit]
+                works = self._order[work.system][rank : rank + _READ_AHEAD]
+                self._ahead[kind] = await self._threads.run(self._known, works, retrieve_only)
+            return self._ahead[kind].pop(unit)
 
-    def known(self, work: Work, retrieve_only: bool) -> Observation | None:
-        """What an earlier run stored."""
-        for address in self._addresses.candidates(work, retrieve_only):
-            found = self._store.read(partial(known_answers, address=address))
-            if found is not None:
-                return found
-        return None
+    def _known(self, works: Sequence[Work], retrieve_only: bool) -> dict[Unit, Observation | None]:
+        """What earlier runs stored."""
+        places = {_unit(work): self._addresses.candidates(work, retrieve_only) for work in works}
+        addresses = [address for candidates in places.values() for address in candidates]
+        found = self._store.read(lambda connection: known_answers(connection, addresses))
+        return {
+            unit: next((found[address] for address in candidates if address in found), None)
+            for unit, candidates in places.items()
+        }
+
+
+def _unit(work: Work) -> Unit:
+    return Unit(work.case.id, work.system, work.repeat, work.mode)
 
 
 def _file_digest(path: Path | None) -> str | None:

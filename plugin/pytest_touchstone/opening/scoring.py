@@ -7,6 +7,8 @@ from pytest_touchstone.flight.endpoint import Endpoint
 from pytest_touchstone.flight.scoring import Scoring, is_scored
 from pytest_touchstone.flight.shared import SharedCalls
 from pytest_touchstone.flight.threads import DaemonThreads
+from pytest_touchstone.flight.waits import Waits
+from pytest_touchstone.redact import Redact
 from pytest_touchstone.scorer.client import open_scorer
 from pytest_touchstone.scorer.embedded import EmbeddedScorer
 from pytest_touchstone.scorer.protocol import Scorer, SwitchedOff
@@ -23,15 +25,27 @@ def open_scoring(
     threads: DaemonThreads,
     embedder: Embedder | None,
     workers: int,
+    mask: Redact,
+    waits: Waits,
 ) -> Scoring | None:
-    """The scorer, which is probed when the first answer is there; ``None`` where none is named."""
+    """The scorer, which is probed when the first answer is there; ``None`` where none is named.
+
+    :param mask: takes known secrets out of what its server says of itself.
+    :param waits: told of long waits that it asks for.
+    """
     scorer = settings.scorer
     if scorer is None:
         return None
 
     async def opened() -> Scorer | SwitchedOff:
         if scorer.model != EMBEDDED:
-            return await open_scorer(scorer, workers=workers, patience=settings.patience)
+            return await open_scorer(
+                scorer,
+                workers=workers,
+                patience=settings.patience,
+                mask=mask,
+                told=waits.of("scorer"),
+            )
         if embedder is None:
             raise RuntimeError("an embedded scorer needs the embedder that the settings name")
         return EmbeddedScorer(embedder.passages, embedder.identity, threads.run)

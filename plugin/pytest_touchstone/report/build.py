@@ -7,7 +7,7 @@ from typing import cast
 
 from pytest_touchstone.estimate import Resampling
 from pytest_touchstone.measures.base import Measure
-from pytest_touchstone.report.cases import case_entries, passage_texts
+from pytest_touchstone.report.cases import CaseEntries, PassageTexts
 from pytest_touchstone.report.cost import cost_of, timing_of
 from pytest_touchstone.report.digest import results_sha256
 from pytest_touchstone.report.findings import findings_of
@@ -82,11 +82,11 @@ def build_report(
             for entry in measure_entries(index, resampling)
         ],
         "gates": [],
-        "cases": case_entries(index),
+        "cases": CaseEntries(index),
         "cost": cost_of(run, index),
         "findings": findings_of(index, config["settings"].get("floors", {}), config["confidence"]),
         "timing": timing_of(run, index),
-        "passages": passage_texts(index, passages),
+        "passages": PassageTexts(index, passages),
     }
 
 

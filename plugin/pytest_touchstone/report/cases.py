@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import cast, overload
 
 from pytest_touchstone.gold import Case, case_to_json
 from pytest_touchstone.report.index import Index, Unit, json_data
@@ -12,6 +13,7 @@ from pytest_touchstone.report.model import (
     ChatMessage,
     Gold,
     PassageText,
+    Report,
     ReportError,
     Turn,
     TurnEntry,
@@ -21,28 +23,80 @@ from pytest_touchstone.report.rows import QuestionRow, StoredPassage
 _NEVER_ASKED = QuestionRow("", "", "")
 
 
-def case_entries(index: Index) -> list[CaseEntry]:
-    """One entry per planned case, system, mode and repeat, in the order of the index."""
-    gold = {name: cast(Gold, json_data(case_to_json(case))) for name, case in index.cases.items()}
-    return [_entry(index, unit, gold[unit.case]) for unit in index.units]
+class CaseEntries(Sequence[CaseEntry]):
+    """One entry per planned case, system, mode and repeat, in the order of the index.
+
+    Each is made when it is looked at: ten thousand of them would take more memory than all else of
+    a run.  Whoever needs all goes through them once.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._units = tuple(index.units)
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The case of each entry."""
+        return (unit.case for unit in self._units)
+
+    @overload
+    def __getitem__(self, place: int) -> CaseEntry: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[CaseEntry]: ...
+
+    def __getitem__(self, place: int | slice) -> CaseEntry | list[CaseEntry]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        unit = self._units[place]
+        return _entry(self._index, unit, _gold(self._index.cases[unit.case]))
+
+    def __iter__(self) -> Iterator[CaseEntry]:
+        for name, units in groupby(self._units, key=lambda unit: unit.case):
+            gold = _gold(self._index.cases[name])
+            for unit in units:
+                yield _entry(self._index, unit, gold)
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
 
 
-def passage_texts(index: Index, passages: Mapping[str, StoredPassage]) -> dict[str, PassageText]:
-    """Every passage that a case refers to, once, in order of its digest.
+class PassageTexts(Mapping[str, PassageText]):
+    """Every passage that a case refers to, once, in order of its digest; made like the cases.
 
     :raises ReportError: where a passage is not among those given.
     """
-    turns = (turn for unit in index.units for turn in index.turns[unit])
-    used = sorted({ref.digest for turn in turns for ref in turn.passages})
-    if missing := [digest for digest in used if digest not in passages]:
-        raise ReportError(f"{len(missing)} passages have no text, the first is {missing[0]}")
-    return {
-        digest: {
-            "text": passages[digest].text,
-            "metadata": json_data(passages[digest].metadata),
-        }
-        for digest in used
-    }
+
+    def __init__(self, index: Index, passages: Mapping[str, StoredPassage]) -> None:
+        turns = (turn for unit in index.units for turn in index.turns[unit])
+        self._used = sorted({ref.digest for turn in turns for ref in turn.passages})
+        if missing := [digest for digest in self._used if digest not in passages]:
+            raise ReportError(f"{len(missing)} passages have no text, the first is {missing[0]}")
+        self._passages = passages
+
+    def __getitem__(self, digest: str) -> PassageText:
+        passage = self._passages[digest]
+        return {"text": passage.text, "metadata": json_data(passage.metadata)}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._used)
+
+    def __len__(self) -> int:
+        return len(self._used)
+
+
+def case_numbers(report: Report) -> dict[str, int]:
+    """Each gold question that was asked to its number, from 0, in the order of the cases."""
+    cases = report["cases"]
+    names = cases.names if isinstance(cases, CaseEntries) else (case["case"] for case in cases)
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
+def _gold(case: Case) -> Gold:
+    return cast(Gold, json_data(case_to_json(case)))
 
 
 def _entry(index: Index, unit: Unit, gold: Gold) -> CaseEntry:
@@ -61,7 +115,9 @@ def _entry(index: Index, unit: Unit, gold: Gold) -> CaseEntry:
         "scores": {name: row.value for name, row in scores.items()},
         "reasons": {name: row.reason for name, row in scores.items() if row.reason},
         "why": {name: row.why for name, row in scores.items()},
-        "details": {name: json_data(row.detail) for name, row in scores.items() if row.detail},
+        "details": {
+            name: detail for name, row in scores.items() if (detail := json_data(row.detail))
+        },
     }
 
 

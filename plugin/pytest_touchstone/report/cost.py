@@ -29,6 +29,7 @@ def timing_of(run: RunRecord, index: Index) -> Timing:
     wall = None
     if run.finished_at is not None:
         wall = (parse_time(run.finished_at) - parse_time(run.started_at)).total_seconds()
+        wall = None if wall < 0 else wall  # the clock was set back meanwhile
     return {
         "systems": [found for found in latencies if found],
         "wall_s": wall,

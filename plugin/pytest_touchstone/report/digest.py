@@ -25,20 +25,26 @@ def results_sha256(
     Nothing else enters: no machine, time, cache, store, worker, retry, order of rows or message.
     """
     values = {_score_key(row): row.value for row in scores}
-    asked: dict[tuple[str, str], list[list[Any]]] = defaultdict(list)
+    asked: dict[tuple[str, str], list[QuestionRow]] = defaultdict(list)
     for question in questions:
-        key = (question.case_id, question.system)
-        asked[key].append([question.mode, question.repeat, question.turn, *_answer(question)])
-    scored: dict[tuple[str, str], list[list[Any]]] = defaultdict(list)
+        asked[question.case_id, question.system].append(question)
+    scored: dict[tuple[str, str], list[PlanRow]] = defaultdict(list)
     for row in plan:
-        case, system, *place = _score_key(row)
-        scored[case, system].append([*place, _digits(values.get(_score_key(row)))])
-    results = [
-        [*key, _ordered(asked.get(key, [])), _ordered(scored.get(key, []))]
-        for key in sorted({*asked, *scored})
-    ]
-    text = json.dumps([dataset_sha256, results], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+        scored[row.case_id, row.system].append(row)
+    # Case by case: the text of all of them is as large as the report.
+    digest = hashlib.sha256(f"[{_dumps(dataset_sha256)},[".encode("ascii"))
+    before = ""
+    for key in sorted({*asked, *scored}):
+        answers = [_answer(question) for question in asked.get(key, ())]
+        results = [_result(row, values) for row in scored.get(key, ())]
+        entry = _dumps([*key, _ordered(answers), _ordered(results)])
+        digest.update(f"{before}{entry}".encode("ascii"))
+        before = ","
+    digest.update(b"]]")
+    return digest.hexdigest()
+
+
+_dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def _ordered(entries: list[list[Any]]) -> list[list[Any]]:
@@ -46,13 +52,21 @@ def _ordered(entries: list[list[Any]]) -> list[list[Any]]:
     return sorted(entries, key=lambda entry: entry[:3])
 
 
-def _score_key(row: PlanRow | ScoreRow) -> tuple[str, str, str, str, int]:
+_ScoreKey = tuple[str, str, str, str, int]
+
+
+def _score_key(row: PlanRow | ScoreRow) -> _ScoreKey:
     return row.case_id, row.system, row.measure, row.mode, row.repeat
 
 
 def _answer(row: QuestionRow) -> list[Any]:
     filters: Mapping[str, Any] | None = None if row.filters is None else dict(row.filters)
-    return [row.answer, filters, row.behavior, row.error["kind"] if row.error else None]
+    error = row.error["kind"] if row.error else None
+    return [row.mode, row.repeat, row.turn, row.answer, filters, row.behavior, error]
+
+
+def _result(row: PlanRow, values: Mapping[_ScoreKey, float | None]) -> list[Any]:
+    return [row.measure, row.mode, row.repeat, _digits(values.get(_score_key(row)))]
 
 
 def _digits(value: float | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 
 _SPACES = frozenset("\t\n\v\f\r\x85\u2028\u2029")
 # Controls, surrogates, unassigned and private code points; line and paragraph separators.
@@ -28,6 +29,21 @@ def printable(text: str, limit: int) -> str:
 def display_width(text: str) -> int:
     """Columns that a terminal gives a text: two for wide characters, none for marks (UAX 11)."""
     return sum(map(_columns, text))
+
+
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """The text in lines of at most ``width`` columns, broken at spaces where there are any.
+
+    :param text: printable already; a space at which it is broken is left out.
+    :param width: 2 or more, since a wide character needs as many.
+    """
+    while len(line := _cut(text, width)) < len(text):
+        # A space right behind the last column is one to break at, too.
+        at = text.rfind(" ", 0, len(line) + 1)
+        line = text[:at] if at > 0 else line
+        yield line
+        text = text[len(line) :].removeprefix(" ")
+    yield text
 
 
 def padded(text: str, width: int) -> str:

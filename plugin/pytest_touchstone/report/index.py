@@ -11,7 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 from pytest_touchstone.estimate import usable
 from pytest_touchstone.gold import Case
 from pytest_touchstone.report.model import MeasureInfo, ReportError, Roles
-from pytest_touchstone.report.rows import CaseRow, PlanRow, QuestionRow, RunRecord, ScoreRow
+from pytest_touchstone.report.rows import (
+    CaseRow,
+    JsonText,
+    PlanRow,
+    QuestionRow,
+    RunRecord,
+    ScoreRow,
+)
 from pytest_touchstone.score import NO_FILTERS, NOT_APPLICABLE, SYSTEM_ERROR
 
 NOT_RUN = "not_run"
@@ -90,6 +97,9 @@ def index_rows(
     planned: dict[Unit, set[str]] = defaultdict(set)
     for entry in plan:
         planned[_unit(entry)].add(entry.measure)
+    # Of what is the same in thousands of places, one is kept.
+    same_unit = {unit: unit for unit in planned}
+    same_names = {names: names for names in map(frozenset, planned.values())}
     known = {row.case.id: row for row in cases}
     if missing := sorted({unit.case for unit in planned} - known.keys()):
         raise ReportError(f"run {run.id}: planned cases without gold question: {missing}")
@@ -98,7 +108,9 @@ def index_rows(
     for (unit, _), question in sorted(asked.items(), key=lambda item: item[0]):
         turns[unit].append(question)
     scored = _unique(
-        map(_sound, scores), lambda row: (_unit(row), row.measure), f"run {run.id}: score"
+        map(_sound, scores),
+        lambda row: (same_unit.get(unit := _unit(row), unit), row.measure),
+        f"run {run.id}: score",
     )
     in_roles = [roles["system"], roles["baseline"], *roles["variants"]]
     systems = {unit.system for unit in planned}
@@ -109,7 +121,7 @@ def index_rows(
         at = known[unit.case].position
         return at, unit.case, systems_in_order.index(unit.system), unit.mode, unit.repeat
 
-    units = {unit: frozenset(planned[unit]) for unit in sorted(planned, key=place)}
+    units = {unit: same_names[frozenset(planned[unit])] for unit in sorted(planned, key=place)}
     return Index(
         roles=roles,
         cases={unit.case: known[unit.case].case for unit in units},
@@ -160,6 +172,8 @@ def json_data(value: Any) -> Any:
     """Parsed JSON as plain lists and dictionaries, with ``null`` for NaN and infinity."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, JsonText):
+        return value.parsed
     if isinstance(value, Mapping):
         return {key: json_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -69,14 +69,15 @@ def _title(report: Report) -> str:
     return f"{roles['system']}{against}"
 
 
-def _table(rows: Iterable[Sequence[str]]) -> str:
+def table(rows: Iterable[Sequence[str]]) -> str:
     """A table of cells that are Markdown already; the first row is the header."""
     header, *body = rows
     lines = [header, [" --- "] * len(header), *body]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _more(summary: str, *parts: str) -> str:
+def more(summary: str, *parts: str) -> str:
+    """What is read on demand; all of it is Markdown already."""
     inner = "\n\n".join(parts)
     return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
 
@@ -84,7 +85,7 @@ def _more(summary: str, *parts: str) -> str:
 def _gates(report: Report) -> Iterator[str]:
     if report["gates"]:
         rows = (_gate(entry) for entry in report["gates"])
-        yield _table([["Gate", "Outcome", "Value", "Why"], *rows])
+        yield table([["Gate", "Outcome", "Value", "Why"], *rows])
 
 
 def _gate(entry: GateEntry) -> list[str]:
@@ -98,7 +99,7 @@ def _scores(report: Report) -> Iterator[str]:
     level = f"({100 * report['snapshot']['confidence']:g}% CI)"
     header = ["Measure", f"Score {level}"]
     header += ["Baseline", f"Δ {level}", "p", "Detects"] if beside else []
-    yield _table([[*header, "n"], *(_score(entry, report, beside) for entry in report["measures"])])
+    yield table([[*header, "n"], *(_score(entry, report, beside) for entry in report["measures"])])
     if beside:
         yield (
             "<sub>▲ better, ▼ worse, ○ undecided: against chance, with p corrected for the number"
@@ -128,8 +129,8 @@ def _score(entry: MeasureEntry, report: Report, beside: bool) -> list[str]:
 
 def _steps(report: Report) -> Iterator[str]:
     if report["snapshot"]["roles"]["variants"]:
-        table = _table([escaped(cell) for cell in row] for row in step_rows(report))
-        yield _more("What each step brings", table)
+        steps = table([escaped(cell) for cell in row] for row in step_rows(report))
+        yield more("What each step brings", steps)
 
 
 def _types(report: Report) -> Iterator[str]:
@@ -144,7 +145,7 @@ def _types(report: Report) -> Iterator[str]:
             text = score(result, decimals(entry), interval=True)
             row.append(escaped(text if result is None else f"{text} n = {result['n']}"))
         rows.append(row)
-    yield _more("By type of question", _table(rows))
+    yield more("By type of question", table(rows))
 
 
 def _reading(report: Report) -> Iterator[str]:
@@ -162,6 +163,6 @@ def _reading(report: Report) -> Iterator[str]:
         for entry in low[:_READ]
     ]
     if rows:
-        more = [f"{len(low) - _READ} more in the report."] if len(low) > _READ else []
-        table = _table([["Case", "Measure", "Score", "Why"], *rows])
-        yield _more("Scores beyond a floor", table, *more)
+        rest = [f"{len(low) - _READ} more in the report."] if len(low) > _READ else []
+        scores = table([["Case", "Measure", "Score", "Why"], *rows])
+        yield more("Scores beyond a floor", scores, *rest)

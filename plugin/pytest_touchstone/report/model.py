@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Final, Literal
@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 SCHEMA_VERSION: Final = 1
 
-closed = with_config(ConfigDict(extra="forbid"))
+closed = with_config(ConfigDict(extra="forbid", allow_inf_nan=False))
 opened = with_config(ConfigDict(extra="allow"))
 
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
@@ -640,11 +640,11 @@ class Report(TypedDict):
     snapshot: Snapshot
     measures: list[MeasureEntry]
     gates: list[GateEntry]
-    cases: list[CaseEntry]
+    cases: Sequence[CaseEntry]
     cost: Cost
     findings: Findings
     timing: Timing
-    passages: Annotated[dict[str, PassageText], Field(description="digest to passage")]
+    passages: Annotated[Mapping[str, PassageText], Field(description="digest to passage")]
 
 
 @cache
@@ -678,18 +678,24 @@ def validate(text: str) -> Report:
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def to_json(report: Report) -> str:
-    """The report as strict JSON for UTF-8: one line per measure, case and passage.
+def to_json(report: Report | Mapping[str, object]) -> str:
+    """A report, or what is made of some, as strict JSON for UTF-8: a line per entry of its parts.
 
     Half surrogate pairs, which no UTF-8 can hold, become U+FFFD.
 
     :raises ValueError: for NaN or infinity, which a built report never holds.
     """
-    return _SURROGATE.sub("\ufffd", "".join(_pieces(report)))
+    return "".join(json_pieces(report))
 
 
-def _pieces(report: Report) -> Iterator[str]:
-    # Put together once: a report may be a hundred megabytes.
+def json_pieces(report: Report | Mapping[str, object]) -> Iterator[str]:
+    """The text of :func:`to_json` piece by piece: a report may be a hundred megabytes."""
+    return (
+        piece if piece.isascii() else _SURROGATE.sub("\ufffd", piece) for piece in _pieces(report)
+    )
+
+
+def _pieces(report: Report | Mapping[str, object]) -> Iterator[str]:
     before = "{\n"
     for key, value in report.items():
         yield f"{before}{_dumps(key)}: "
@@ -704,7 +710,7 @@ def _dumps(value: Any) -> str:
 
 def _lines(value: Any) -> Iterator[str]:
     # Python's own encoder is C only without `indent`, and a case a line suits grep and diff.
-    if isinstance(value, list) and value:
+    if isinstance(value, Sequence) and not isinstance(value, str) and value:
         before = "[\n"
         for item in value:
             yield f"{before}{_dumps(item)}"
@@ -716,8 +722,10 @@ def _lines(value: Any) -> Iterator[str]:
             yield f"{before}{_dumps(key)}: {_dumps(item)}"
             before = ",\n"
         yield "\n}"
+    elif isinstance(value, Mapping):
+        yield "{}"
     else:
-        yield _dumps(value)
+        yield "[]" if isinstance(value, Sequence) and not isinstance(value, str) else _dumps(value)
 
 
 def parse_time(text: str) -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_touchstone.estimate import MAY_BE_NARROW
@@ -97,10 +97,14 @@ def notes(report: Report) -> Iterator[str]:
     titles = {entry["measure"]: entry["title"] for entry in report["measures"]}
     for opinion in findings["second_opinion"]:
         yield _second_opinion(opinion, titles[opinion["measure"]])
-    for entry in report["measures"]:
-        if reasons := missing(entry["system"]):
-            example = _example(report, entry["measure"])
-            yield f"Unscored: {entry['title']}: {_tally(reasons)}{example}"
+    unscored = {
+        entry["measure"]: reasons
+        for entry in report["measures"]
+        if (reasons := missing(entry["system"]))
+    }
+    examples = _examples(report, unscored)
+    for name, reasons in unscored.items():
+        yield f"Unscored: {titles[name]}: {_tally(reasons)}{examples.get(name, '')}"
     yield from _too_narrow(report["measures"])
     yield from _without_interval(report["measures"])
 
@@ -137,7 +141,9 @@ def _other_ids(report: Report) -> Iterator[str]:
             for chunk in chunks:
                 named = [chunk] if isinstance(chunk, str) else [chunk["id"]]
                 gold.update(dict.fromkeys(named))
-    if returned and gold and not returned.keys() & gold.keys():
+            if not returned.keys().isdisjoint(gold):
+                return
+    if returned and gold:
         yield (
             f"No passage that {under_test} returned has the id of a gold chunk: it returns ids like"
             f" {next(iter(returned))!r}, gold chunks are called {next(iter(gold))!r}"
@@ -198,15 +204,20 @@ def _errors(report: Report) -> Iterator[str]:
         yield f"  and {len(errors) - _SHOWN} more in the report"
 
 
-def _example(report: Report, measure: str) -> str:
-    """Why the first case of the system under test has no score, in its own words."""
+def _examples(report: Report, measures: Iterable[str]) -> dict[str, str]:
+    """Why the first case of the system under test has no score, in its own words, by measure."""
     under_test = report["snapshot"]["roles"]["system"]
-    for case in report["cases"]:
-        reason = case["reasons"].get(measure, NOT_APPLICABLE)
-        missing = case["scores"].get(measure) is None and reason != NOT_APPLICABLE
-        if case["system"] == under_test and missing:
-            return f"; {case['case']}: {case['why'].get(measure, reason)}"
-    return ""
+    found: dict[str, str] = {}
+    left = set(measures)
+    for case in report["cases"] if left else ():
+        for measure in sorted(left) if case["system"] == under_test else ():
+            reason = case["reasons"].get(measure, NOT_APPLICABLE)
+            if case["scores"].get(measure) is None and reason != NOT_APPLICABLE:
+                found[measure] = f"; {case['case']}: {case['why'].get(measure, reason)}"
+                left.remove(measure)
+        if not left:
+            break
+    return found
 
 
 def _too_narrow(measures: Sequence[MeasureEntry]) -> Iterator[str]:

@@ -9,15 +9,14 @@ from typing import NamedTuple, get_args
 from pytest_touchstone.annotations import own_value
 from pytest_touchstone.estimate import (
     Cell,
-    Comparison,
     Estimate,
     Range,
     Resampling,
     differences,
-    holm,
     mean_of_repeats,
 )
 from pytest_touchstone.gold import CaseType
+from pytest_touchstone.report.deltas import tested
 from pytest_touchstone.report.index import Index
 from pytest_touchstone.report.model import Delta, MeasureEntry, MeasureInfo, Result
 from pytest_touchstone.report.rows import ScoreRow
@@ -46,13 +45,6 @@ class _Part(NamedTuple):
     type: str = ""
 
 
-class _Tested(NamedTuple):
-    """A comparison with its p adjusted for the measures that this system is compared on."""
-
-    comparison: Comparison
-    p_adjusted: float | None
-
-
 def measure_entries(index: Index, resampling: Resampling) -> list[MeasureEntry]:
     """All planned measures, in the order of the index."""
     questions = _questions(index)
@@ -65,8 +57,10 @@ def measure_entries(index: Index, resampling: Resampling) -> list[MeasureEntry]:
         for part, items in questions.items()
     }
     estimates = dict(zip(cells, resampling.means(cells.values()), strict=True))
-    tested = _tested(_differences(index, questions, cells), resampling)
-    return [_entry(index, info, questions, estimates, tested) for info in index.measures]
+    # Each system's measures are one family of tests.
+    pairs = _differences(index, questions, cells)
+    deltas = tested(pairs, resampling, lambda part: part.system)
+    return [_entry(index, info, questions, estimates, deltas) for info in index.measures]
 
 
 def _range(info: MeasureInfo) -> Range:
@@ -88,17 +82,6 @@ def _differences(
                 values = differences(_compared(questions[part]), answered)
                 found[part] = Cell(values, cells[part].range, paired=True)
     return found
-
-
-def _tested(cells: Mapping[_Part, Cell], resampling: Resampling) -> dict[_Part, _Tested]:
-    """The comparisons; each system's measures are one family of tests."""
-    comparisons = dict(zip(cells, resampling.deltas(cells.values()), strict=True))
-    families: dict[str, dict[_Part, float]] = defaultdict(dict)
-    for part, comparison in comparisons.items():
-        if comparison.p_value is not None:
-            families[part.system][part] = comparison.p_value
-    adjusted = {part: p for family in families.values() for part, p in holm(family).items()}
-    return {part: _Tested(one, adjusted.get(part)) for part, one in comparisons.items()}
 
 
 def _compared(questions: Sequence[_Question]) -> dict[str, float]:
@@ -144,7 +127,7 @@ def _entry(
     info: MeasureInfo,
     questions: Mapping[_Part, Sequence[_Question]],
     estimates: Mapping[_Part, Estimate],
-    tested: Mapping[_Part, _Tested],
+    deltas: Mapping[_Part, Delta],
 ) -> MeasureEntry:
     roles = index.roles
 
@@ -153,7 +136,7 @@ def _entry(
         return _result(estimates[part], questions[part]) if part in questions else None
 
     def delta(system: str) -> Delta | None:
-        return _delta(tested.get(_Part(info["measure"], system)))
+        return deltas.get(_Part(info["measure"], system))
 
     by_type = {name: result(roles["system"], name) for name in _TYPES}
     variants = {name: result(name) for name in roles["variants"]}
@@ -186,20 +169,4 @@ def _result(estimate: Estimate, questions: Sequence[_Question]) -> Result:
         "clusters": estimate.clusters,
         "unscored": dict(sorted(unscored.items())),
         "origin": dict(sorted(origin.items())),
-    }
-
-
-def _delta(tested: _Tested | None) -> Delta | None:
-    if tested is None or tested.comparison.estimate.value is None:
-        return None
-    comparison = tested.comparison
-    estimate = comparison.estimate
-    return {
-        "estimate": tested.comparison.estimate.value,
-        "ci": None if estimate.ci is None else list(estimate.ci),
-        "ci_method": estimate.ci_method,
-        "p_value": comparison.p_value,
-        "p_adjusted": tested.p_adjusted,
-        "pairs": estimate.n,
-        "detectable": comparison.detectable,
     }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
+from pytest_touchstone.report.cases import case_numbers
 from pytest_touchstone.report.display import display_width, padded, printable
 from pytest_touchstone.report.figures import compared, score_rows, step_rows
 from pytest_touchstone.report.model import Report
@@ -28,8 +29,8 @@ def table_lines(report: Report, *, width: int) -> list[str]:
     """
     parts = [
         [printable(line, _LONGEST_LINE) for line in warnings(report)],
-        _aligned(score_rows(report), width),
-        _aligned(step_rows(report), width) if report["snapshot"]["roles"]["variants"] else [],
+        aligned(score_rows(report), width),
+        aligned(step_rows(report), width) if report["snapshot"]["roles"]["variants"] else [],
         [printable(line, _LONGEST_LINE) for line in notes(report)],
     ]
     lines: list[str] = []
@@ -38,8 +39,8 @@ def table_lines(report: Report, *, width: int) -> list[str]:
     return lines
 
 
-def _aligned(rows: Iterator[list[str]], width: int) -> list[str]:
-    """Left-aligned columns; where they are wider than the terminal, the titles give way."""
+def aligned(rows: Iterable[list[str]], width: int) -> list[str]:
+    """Rows in left-aligned columns; where they are wider than the terminal, titles give way."""
     cells = [
         [
             printable(short(row[0]), _LONGEST_TITLE),
@@ -59,7 +60,7 @@ def headline(report: Report) -> str:
     """Which system was asked what, and beside what it stands."""
     snapshot = report["snapshot"]
     roles = snapshot["roles"]
-    asked = len({case["case"] for case in report["cases"]})
+    asked = len(case_numbers(report))
     known = sum(snapshot["dataset"]["counts"].values())
     against = f" against {roles['baseline']}" if compared(report) else ""
     line = f"{roles['system']}{against}: {asked} of {known} gold questions"

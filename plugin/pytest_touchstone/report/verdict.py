@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from pytest_touchstone.measures.base import counted
+from pytest_touchstone.report.cases import case_numbers
 from pytest_touchstone.report.display import printable
 from pytest_touchstone.report.figures import compared
-from pytest_touchstone.report.model import MeasureEntry, Report
+from pytest_touchstone.report.model import Delta, MeasureEntry, Report
 
 Standing = Literal["better", "worse", "undecided"]
 """The system under test against the baseline: what the data show of a difference."""
@@ -43,10 +44,15 @@ def standing(entry: MeasureEntry, confidence: float) -> Standing | None:
     delta = entry["delta"]
     if delta is None:
         return None
+    return shown_by(delta, higher_is_better=entry["higher_is_better"], confidence=confidence)
+
+
+def shown_by(delta: Delta, *, higher_is_better: bool, confidence: float) -> Standing:
+    """What a difference shows, by the rule of :func:`standing`."""
     p = delta["p_adjusted"]
     if p is None or p > 1 - confidence or delta["estimate"] == 0:
         return "undecided"
-    return "better" if (delta["estimate"] > 0) == entry["higher_is_better"] else "worse"
+    return "better" if (delta["estimate"] > 0) == higher_is_better else "worse"
 
 
 def verdict(report: Report) -> Verdict:
@@ -60,21 +66,31 @@ def verdict(report: Report) -> Verdict:
 def _comparison(report: Report) -> Iterator[str]:
     snapshot = report["snapshot"]
     roles = snapshot["roles"]
-    asked = counted(len({case["case"] for case in report["cases"]}), "gold question")
+    asked = counted(len(case_numbers(report)), "gold question")
     if not compared(report):
         yield f"{roles['system']} was asked {asked}; there is no baseline to compare it with."
         return
-    by: dict[str, list[str]] = {"better": [], "worse": [], "undecided": []}
-    for entry in report["measures"]:
-        if (found := standing(entry, snapshot["confidence"])) is not None:
-            by[found].append(entry["title"])
-    total = counted(sum(map(len, by.values())), "measure")
-    beside = f"{roles['system']} beside {roles['baseline']} on {asked}"
+    found = (
+        (name, entry["title"])
+        for entry in report["measures"]
+        if (name := standing(entry, snapshot["confidence"])) is not None
+    )
+    yield f"{roles['system']} beside {roles['baseline']} on {asked}{tally(found)}."
+
+
+def tally(found: Iterable[tuple[Standing, str]]) -> str:
+    """The rest of a sentence: on how many measures, and on which, something is better or worse.
+
+    :param found: what each measure shows, and its title.
+    """
+    by: dict[Standing, list[str]] = {"better": [], "worse": [], "undecided": []}
+    for name, title in found:
+        by[name].append(title)
     if not any(by.values()):
-        yield f"{beside}: no measure could be compared."
-        return
-    told = [f"{name} on {len(by[name])} ({_first(by[name])})" for name in by if by[name][:1]]
-    yield f"{beside}, over {total} and corrected for their number: {', '.join(told)}."
+        return ": no measure could be compared"
+    total = counted(sum(map(len, by.values())), "measure")
+    told = [f"{name} on {len(titles)} ({_first(titles)})" for name, titles in by.items() if titles]
+    return f", over {total} and corrected for their number: {', '.join(told)}"
 
 
 def _first(titles: list[str]) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pytest_touchstone.flight.endpoint import Endpoint
+from pytest_touchstone.flight.waits import Told
 from pytest_touchstone.llm.chat import ChatError, FaultKind
+from pytest_touchstone.redact import Redact
 from pytest_touchstone.scorer.dialects import NoScoresError, read_scores
 from pytest_touchstone.scorer.probe import Found, find
 from pytest_touchstone.scorer.protocol import Covered, Reason, SwitchedOff
@@ -42,7 +44,12 @@ _REASONS: Mapping[FaultKind, Reason] = {
 
 
 async def open_scorer(
-    settings: ScorerSettings, *, workers: int = 1, patience: float = 3600.0
+    settings: ScorerSettings,
+    *,
+    workers: int = 1,
+    patience: float = 3600.0,
+    mask: Redact = str,
+    told: Told = lambda _: None,
 ) -> HttpScorer | SwitchedOff:
     """The scorer that the settings name, after one probe; close it on the same loop.
 
@@ -50,9 +57,11 @@ async def open_scorer(
 
     :param workers: processes that share the limit of calls in flight.
     :param patience: seconds that the server's rate limits may hold back one result.
+    :param mask: takes known secrets out of what the server says of itself.
+    :param told: told of long waits that the server asks for.
     """
     try:
-        wire = Wire(settings)
+        wire = Wire(settings, mask)
     except ChatError as error:
         return _off(error)
     limit = max(1, settings.concurrency // workers)
@@ -76,7 +85,11 @@ async def open_scorer(
         said = f"scorer switched off: {settings.model} at {wire.host}: {found.message}"
         return SwitchedOff("scorer_scale_unclear", said)
     endpoint = Endpoint(
-        limit=limit, tries=settings.tries, timeout=settings.deadline, patience=patience
+        limit=limit,
+        tries=settings.tries,
+        timeout=settings.deadline,
+        patience=patience,
+        told=told,
     )
     tolerated = max(_FAILURES_TOLERATED, 3 * limit)
     return HttpScorer(wire, endpoint, settings.model, found, tolerated=tolerated)

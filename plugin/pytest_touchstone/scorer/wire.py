@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from pytest_touchstone.llm.chat import ChatError, FaultKind, redacted, retry_after
+from pytest_touchstone.redact import Redact
 from pytest_touchstone.scorer.dialects import read_error
 from pytest_touchstone.settings import ScorerSettings
 
@@ -37,10 +38,11 @@ _TOO_LONG = re.compile(r"too large to process|context size|context length|physic
 class Wire:
     """Connections to one server.  Use it from one event loop, then close it.
 
+    :param mask: takes known secrets out of what the server says of itself.
     :raises ChatError: where the client's package is missing or the key cannot be sent.
     """
 
-    def __init__(self, settings: ScorerSettings) -> None:
+    def __init__(self, settings: ScorerSettings, mask: Redact = str) -> None:
         try:
             import aiohttp
         except ImportError:
@@ -52,6 +54,7 @@ class Wire:
         self._query = f"?{url.query}" if url.query else ""
         self._key = settings.api_key.get_secret_value().strip() if settings.api_key else None
         self._timeout = settings.timeout
+        self._mask = mask
         self.host = url.netloc.rpartition("@")[2]
         self._root = f"{url.scheme}://{self.host}"
         headers = {
@@ -105,7 +108,7 @@ class Wire:
             message = f"{where}: no reply within {self._timeout:g} s"
             raise ChatError("timeout", message) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            said = redacted(f"{type(error).__name__}: {error}", self._key)
+            said = redacted(self._mask(f"{type(error).__name__}: {error}"), self._key)
             raise ChatError("connection", f"{where}: {said}") from None
         if reply.status != 200:
             raise self._status_error(where, reply, text or b"")
@@ -115,7 +118,7 @@ class Wire:
         return text
 
     def _status_error(self, where: str, reply: aiohttp.ClientResponse, text: bytes) -> ChatError:
-        status, said = reply.status, redacted(read_error(text), self._key)
+        status, said = reply.status, redacted(self._mask(read_error(text)), self._key)
         kind = _STATUS_KINDS.get(status, "server_error" if status >= 500 else "bad_request")
         if 300 <= status < 400:
             kind, said = "unknown_model", "it sends elsewhere; set `scorer.url` to where it sends"

@@ -6,7 +6,20 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from pytest_touchstone.shell.commands import annotate, bundle, coverage, dataset, gate, report, run
+from pytest_touchstone.shell.commands import (
+    annotate,
+    bundle,
+    compare,
+    coverage,
+    dataset,
+    gate,
+    history,
+    report,
+    reproduce,
+    run,
+)
+from pytest_touchstone.shell.output import refused
+from pytest_touchstone.unusable import Unusable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,7 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:
         options.gates += rest
-    code: int = options.command(options)
+    try:
+        code: int = options.command(options)
+    except Unusable as error:
+        return refused(str(error).splitlines())
+    except OSError as error:
+        return refused([f"{error.filename}: {error.strerror}" if error.filename else str(error)])
     return code
 
 
@@ -28,7 +46,18 @@ def _parser() -> argparse.ArgumentParser:
         description="Evaluate a question-answering system against gold questions.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (run, report, gate, bundle, annotate, dataset, coverage):
+    for command in (
+        run,
+        report,
+        compare,
+        reproduce,
+        history,
+        gate,
+        bundle,
+        annotate,
+        dataset,
+        coverage,
+    ):
         command.add(commands)
     return parser
 

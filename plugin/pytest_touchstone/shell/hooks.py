@@ -20,13 +20,16 @@ from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.redact import redactor
 from pytest_touchstone.report.display import printable
-from pytest_touchstone.report.model import GateEntry
+from pytest_touchstone.report.model import GateEntry, Report
 from pytest_touchstone.report.table import headline, table_lines
 from pytest_touchstone.run import Process, new_process
 from pytest_touchstone.settings import Settings
-from pytest_touchstone.settings_file import SettingsError, load_settings
+from pytest_touchstone.settings_file import load_settings
+from pytest_touchstone.shell.beside import add_beside
 from pytest_touchstone.shell.gating import record_gates, write_gates
+from pytest_touchstone.shell.logs import RedactedLogs, without_secrets
 from pytest_touchstone.shell.planning import PlanOnly
+from pytest_touchstone.shell.progress.plugin import add_progress
 from pytest_touchstone.shell.refusal import Refusal
 from pytest_touchstone.shell.replaying import hand_over, open_replay
 from pytest_touchstone.shell.session import (
@@ -38,7 +41,9 @@ from pytest_touchstone.shell.session import (
     page_of,
     previous_report,
     request_stop,
+    unwritten,
 )
+from pytest_touchstone.shell.showing import ShowCase
 from pytest_touchstone.shell.step_summary import append_summary
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.systems.loading import Resources, SystemNotFound
@@ -79,8 +84,8 @@ def register(config: pytest.Config, default_settings: str) -> None:
         if opened := open_replay(config, config.rootpath / "reports", overrides):
             settings, replay = opened
         else:
-            settings = load_settings(file, overrides=overrides)
-    except (SettingsError, Unusable) as error:
+            settings = load_settings(file, overrides=overrides, optional=given is None)
+    except Unusable as error:
         raise pytest.UsageError(redactor(os.environ, ())(str(error))) from None
     if (output := _output(config)) and (fault := output_fault(output)):
         raise pytest.UsageError(f"--touchstone-output: {fault}")
@@ -93,7 +98,7 @@ def register(config: pytest.Config, default_settings: str) -> None:
         previous = None if hasattr(config, "workerinput") else previous_report(settings)
         hooks = Hooks(config, settings, previous, replay)
     except Unusable as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(redactor(os.environ, settings.secrets())(str(error))) from None
     config.pluginmanager.register(hooks, "touchstone-hooks")
     if config.getoption("touchstone_plan"):
         config.option.dist = "no"  # one process is enough to tell
@@ -101,6 +106,10 @@ def register(config: pytest.Config, default_settings: str) -> None:
         return
     config.pluginmanager.register(Refusal(config, hooks.begin), "touchstone-refusal")
     config.pluginmanager.register(Landing(hooks), "touchstone-landing")
+    if (show := config.getoption("touchstone_show")) is not None:
+        config.pluginmanager.register(ShowCase(show, hooks.report), "touchstone-show")
+    add_beside(config)
+    add_progress(config, settings, hooks.process, hooks.evaluation)
 
 
 class Hooks:
@@ -121,12 +130,14 @@ class Hooks:
         self._worker_input = getattr(config, "workerinput", None)
         self._process = _process(config, settings, replay, self._worker_input)
         self._redact = redactor(os.environ, settings.secrets())
+        self._logs = RedactedLogs(self._redact)
         self.evaluation = Evaluation(
             settings,
             root=config.rootpath,
             process=self._process,
             hooked=self._hooked_systems,
             progress=_Progress(config),
+            tell=self._tell,
             replay=replay,
         )
         self._gold_fault: str | None = None
@@ -141,6 +152,15 @@ class Hooks:
         self._finished: Finished | None = None
         self._report_file: Path | None = None
         self._summary_fault: str | None = None
+
+    @property
+    def process(self) -> Process:
+        """This process's part in the run."""
+        return self._process
+
+    def report(self) -> Report | None:
+        """The run's report, once it is there."""
+        return None if self._finished is None else self._finished.report
 
     # -- collection -----------------------------------------------------------------------
 
@@ -178,6 +198,13 @@ class Hooks:
         idle = option.collectonly or option.setupplan or (broken and self._worker_input is None)
         if idle or not self.evaluation.anything_selected:
             return None
+        show = option.touchstone_show
+        if show is not None and (fault := self.evaluation.why_not_shown(show)):
+            return f"--touchstone-show: {fault}"
+        # Before anything is paid for; a place on the command line was looked at already.
+        if _output(self._config) is None and (fault := output_fault(self._settings.reports)):
+            return f"the setting `reports`: {fault}"
+        self._logs.begin()
         try:
             self.evaluation.start()
         except Unusable as error:
@@ -202,6 +229,13 @@ class Hooks:
             return [printable(line, _LONGEST_LINE) for line in self.evaluation.expected()]
         except Unusable as error:
             raise pytest.UsageError(self._redact(str(error))) from None
+
+    def _tell(self, line: str) -> None:
+        """Tell the reader at once; workers have no terminal, and the summary tells it again."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(printable(line, _LONGEST_LINE))
 
     # -- one test -------------------------------------------------------------------------
 
@@ -233,6 +267,7 @@ class Hooks:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
+        without_secrets(report, self._redact)
         case = _case_of(item)
         # Builtins only: these travel from worker to controller.
         if item.get_closest_marker("touchstone"):
@@ -323,6 +358,9 @@ class Hooks:
             self._report(session)
         return result
 
+    def pytest_unconfigure(self) -> None:
+        self._logs.end()
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._finished is None and self._failure is None and not self._gates:
             return
@@ -375,8 +413,11 @@ class Hooks:
                 replayed=self._replay is not None,
             )
             self._report_file = self._finished.write(output) if self._finished else None
-        except (StoreError, OSError) as error:
-            self.failed(f"the report cannot be written: {error}")
+        except StoreError as error:
+            self.failed(f"the report cannot be made: {error}")
+        except OSError as error:
+            stored = self._replay is None
+            self.failed(unwritten(output, error, self._process.run_id if stored else None))
         if self._finished is not None and self._finished.answered == 0:
             self.failed("the system under test answered no question")
         if self._finished is not None and self._replay is not None:

@@ -100,6 +100,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="make a report again from what `touchstone bundle` wrote, without network",
     )
     group.addoption(
+        "--touchstone-show",
+        metavar="CASE",
+        help="print this case of the run whole at the end; select it alone with -k",
+    )
+    group.addoption(
         "--touchstone-strict",
         action="store_true",
         help="a case under a measure's floor fails, instead of showing as `low`",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 from pytest_touchstone.annotations import Annotations
 from pytest_touchstone.bundling.replay import Replay
 from pytest_touchstone.dataset import read_annotations, read_gold
+from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.floors import CaseScores
 from pytest_touchstone.forms import page
 from pytest_touchstone.gate import Previous, gate_entries
@@ -24,15 +25,19 @@ from pytest_touchstone.gold.sampling import stratified_sample
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.opening.collection import Progress
 from pytest_touchstone.planning import plan_lines
+from pytest_touchstone.report.case_text import unknown_case
 from pytest_touchstone.report.index import NOT_RUN
-from pytest_touchstone.report.model import Report, report_name, to_json
+from pytest_touchstone.report.model import Report, json_pieces, report_name
 from pytest_touchstone.report_file import read_report
+from pytest_touchstone.reproducing.here import Here, look_around
 from pytest_touchstone.run import Hooked, Process, Run, finish_run, open_run
 from pytest_touchstone.score import BUDGET
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.run import RunStore
+
+_SHOWN = 12  # of a run's id
 
 
 class Evaluation:
@@ -42,6 +47,7 @@ class Evaluation:
     :param process: this process's part in the run.
     :param hooked: systems that the hook names.
     :param progress: told of texts embedded so far and in all.
+    :param tell: tells the reader a line while a test waits.
     :param replay: the bundle that everything comes from, where the run is a replay.
     """
 
@@ -53,6 +59,7 @@ class Evaluation:
         process: Process,
         hooked: Hooked,
         progress: Progress,
+        tell: Callable[[str], None],
         replay: Replay | None = None,
     ) -> None:
         self._replay = replay
@@ -61,9 +68,11 @@ class Evaluation:
         self._process = process
         self._hooked = hooked
         self._progress = progress
+        self._tell = tell
         self._selected: dict[str, set[Measure]] = {}
         self._order: dict[Measure, None] = {}
         self._run: Run | None = None
+        self._landed: tuple[Counts, ...] | None = None
 
     @cached_property
     def gold(self) -> GoldSet:
@@ -137,6 +146,15 @@ class Evaluation:
             self._order.update(dict.fromkeys(possible))
             self._selected.setdefault(case.id, set()).update(m for m in possible if m.applies(case))
 
+    def why_not_shown(self, case: str) -> str | None:
+        """Why a case cannot be shown at the end, where nothing selected asks about it."""
+        if case in self._selected:
+            return None
+        known = [each.id for each in self.gold.cases]
+        if case not in known:
+            return str(unknown_case(case, known, self.gold.file))
+        return f"{case}: no test that is selected here asks about it, so it cannot be shown"
+
     @property
     def anything_selected(self) -> bool:
         """Whether some collected test asks for a score."""
@@ -155,11 +173,23 @@ class Evaluation:
             hooked=self._hooked,
             people=self.annotations,
             progress=self._progress,
+            tell=self._tell,
         )
 
     def expected(self) -> list[str]:
         """What :meth:`start` would ask of whom, line by line."""
         return list(plan_lines(self._settings, self._plan()))
+
+    def look_around(self, report: Report) -> Here:
+        """What :meth:`start` would start with, so far as it concerns a report."""
+        return look_around(
+            self._settings,
+            self._plan(),
+            report,
+            root=self._root,
+            hooked=self._hooked,
+            progress=self._progress,
+        )
 
     def _plan(self) -> Plan:
         return Plan(
@@ -180,7 +210,7 @@ class Evaluation:
     @property
     def started(self) -> bool:
         """Whether anything was put in flight."""
-        return self._run is not None
+        return self._run is not None or self._landed is not None
 
     def scores(self, case: Case, measures: Sequence[Measure]) -> CaseScores:
         """Wait for the case's scores of the system under test.
@@ -191,6 +221,18 @@ class Evaluation:
         by_measure = {m: found[m.name] for m in measures if m.name in found}
         return CaseScores(by_measure, self._settings.floors)
 
+    @property
+    def counts(self) -> tuple[Counts, ...]:
+        """How far this process's calls to each endpoint are; empty before there are any."""
+        return self._run.counts if self._run else self._landed or ()
+
+    def tell(self) -> bool:
+        """Let whoever shows the run's progress know how far this process is, once it has begun."""
+        if self._run is None:
+            return False
+        self._run.tell(self._process.session)
+        return True
+
     def drain(self) -> None:
         """Wait for everything that was put in flight, baseline and variants included."""
         self._under_way.drain()
@@ -200,8 +242,11 @@ class Evaluation:
         self._under_way.stop()
 
     def close(self) -> None:
-        """Close what :meth:`start` opened."""
+        """Close what :meth:`start` opened, and make room for the report."""
         self._under_way.close()
+        self._landed = self._under_way.counts
+        self._run = None
+        self._selected.clear()
 
     @property
     def _under_way(self) -> Run:
@@ -210,7 +255,7 @@ class Evaluation:
         return self._run
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Finished:
     """What is left of a run: its report, and lines for the reader.
 
@@ -223,17 +268,24 @@ class Finished:
     @property
     def answered(self) -> int:
         """Cases of the system under test that were asked and got a usable answer."""
-        name = self.report["snapshot"]["roles"]["system"]
-        cases = (case for case in self.report["cases"] if case["system"] == name)
-        asked = (case for case in cases if NOT_RUN not in case["reasons"].values())
-        return sum(case["error"] is None for case in asked)
+        return self._state[0]
 
     @property
     def resumable(self) -> str | None:
         """Id of the run, where it ended before everything was asked."""
-        left = {NOT_RUN, BUDGET}
-        cut = any(left.intersection(case["reasons"].values()) for case in self.report["cases"])
-        return self.report["snapshot"]["run"]["id"] if cut else None
+        return self.report["snapshot"]["run"]["id"] if self._state[1] else None
+
+    @cached_property
+    def _state(self) -> tuple[int, bool]:
+        """How many answers there are, and whether something was left."""
+        name = self.report["snapshot"]["roles"]["system"]
+        answered, cut = 0, False
+        for case in self.report["cases"]:
+            reasons = case["reasons"].values()
+            cut = cut or NOT_RUN in reasons or BUDGET in reasons
+            if case["system"] == name and case["error"] is None and NOT_RUN not in reasons:
+                answered += 1
+        return answered, cut
 
     def write(self, output: Path) -> Path:
         """Write the report, beside it its page, and say where the report is.
@@ -241,19 +293,18 @@ class Finished:
         :param output: a ``.json`` file, or a folder in which the report gets a name of its own.
         :raises OSError: where it cannot be written.
         """
-        text = to_json(self.report)
         is_file = output.suffix == ".json"
         (output.parent if is_file else output).mkdir(parents=True, exist_ok=True)
         snapshot = self.report["snapshot"]
         name = report_name(snapshot["run"]["started_at"], snapshot["commit"])
         target = output if is_file else _reserved(output / name)
         try:
-            _write(target, text)
+            _write(target, json_pieces(self.report))
         except OSError:
             if not is_file:
                 target.unlink(missing_ok=True)
             raise
-        _write(page_of(target), page(self.report))
+        _write(page_of(target), [page(self.report)])
         return target
 
 
@@ -262,11 +313,12 @@ def page_of(report_file: Path) -> Path:
     return report_file.with_suffix(".html")
 
 
-def _write(target: Path, text: str) -> None:
+def _write(target: Path, pieces: Iterable[str]) -> None:
     """Never half a file, whatever happens while it is written."""
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        partial.write_text(text, "utf-8")
+        with partial.open("w", encoding="utf-8") as file:
+            file.writelines(pieces)
         partial.replace(target)
     except OSError:
         partial.unlink(missing_ok=True)
@@ -336,6 +388,18 @@ def output_fault(output: Path) -> str | None:
     if not folder.is_dir():
         return f"{folder} is no folder"
     return None if os.access(folder, os.W_OK) else f"{folder} cannot be written to"
+
+
+def unwritten(output: Path, error: OSError, run_id: str | None) -> str:
+    """Why there is no report, and how to get it nevertheless.
+
+    :param run_id: the run in the store, where it is in one.
+    """
+    fault = f"the report cannot be written: {output}: {error.strerror or error}"
+    if run_id is None:
+        return fault
+    again = f"touchstone report {run_id[:_SHOWN]} --format json --output FILE"
+    return f"{fault}; the results are in the store: `{again}` writes it elsewhere"
 
 
 def _reserved(path: Path) -> Path:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from pytest_touchstone.gold import Case
 from pytest_touchstone.store import tables
-from pytest_touchstone.store.statements import as_text, insert_all_new, new_id
+from pytest_touchstone.store.statements import as_text, insert_all_new
 from pytest_touchstone.trace import Answer, Facts, Observation, Passage, SystemFault, Turn, Usage
+
+_AT_ONCE = 500  # parameters of one query; SQLite's limit is 999 in older versions
 
 
 class Place(NamedTuple):
@@ -36,30 +38,83 @@ def passage_digest(passage: Passage) -> str:
     return hashlib.sha256(as_text([passage.text, passage.metadata]).encode()).hexdigest()
 
 
-def insert_answers(
-    connection: Connection,
-    run_id: str,
-    case: Case,
-    seen: Observation,
-    created_at: str,
-    *,
-    unfinished: bool = False,
-) -> int:
-    """Write one row per turn; the id of the last one, which is scored.
+class Answered(Protocol):
+    """A conversation to be written.
 
-    :param unfinished: nobody has read the answers to the end yet.
+    :ivar unfinished: it was not read to the end.
+    :ivar kept: it was written before, and its passages are there.
     """
+
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def case(self) -> Case: ...
+    @property
+    def seen(self) -> Observation: ...
+    @property
+    def created_at(self) -> str: ...
+    @property
+    def unfinished(self) -> bool: ...
+    @property
+    def kept(self) -> bool: ...
+
+
+def insert_answers(connection: Connection, answers: Sequence[Answered]) -> list[int]:
+    """Write one row per turn; the ids of the last ones, which are scored."""
+    rows: list[dict[str, Any]] = []
+    last: list[int] = []
     passages: dict[str, Passage] = {}
-    question_id = 0
+    for one in answers:
+        own, found = _answer_rows(
+            one.run_id, one.case, one.seen, one.created_at, unfinished=one.unfinished
+        )
+        rows += own
+        last.append(len(rows) - 1)
+        # Where an answer is from, its passages are.
+        if not one.kept and one.seen.reused_from is None:
+            passages |= found
+    ids = connection.execute(_NEW_QUESTIONS, rows).scalars().all()
+    insert_all_new(connection, tables.passages, _passage_rows(passages))
+    return [ids[place] for place in last]
+
+
+def insert_unread(
+    connection: Connection, answers: Iterable[tuple[str, Case, Observation, str]]
+) -> None:
+    """Write the turns of conversations that nobody has read yet.
+
+    :param answers: each with the run that it belongs to, and when it was given.
+    """
+    rows: list[dict[str, Any]] = []
+    passages: dict[str, Passage] = {}
+    for run_id, case, seen, created_at in answers:
+        own, found = _answer_rows(run_id, case, seen, created_at, unfinished=True)
+        rows += own
+        passages |= found
+    if rows:
+        connection.execute(_NEW_QUESTION, rows)
+    insert_all_new(connection, tables.passages, _passage_rows(passages))
+
+
+def _answer_rows(
+    run_id: str, case: Case, seen: Observation, created_at: str, *, unfinished: bool
+) -> tuple[list[dict[str, Any]], dict[str, Passage]]:
+    """A row per turn, and the passages that they name, by digest."""
+    rows: list[dict[str, Any]] = []
+    passages: dict[str, Passage] = {}
     for turn in seen.turns:
         found = turn.answer.passages if turn.answer else ()
         digests = [passage_digest(passage) for passage in found]
         passages |= zip(digests, found, strict=True)
         row = {"run_id": run_id, "created_at": created_at, "unfinished": int(unfinished)}
-        row |= _question_row(case, seen, turn, digests)
-        question_id = new_id(connection.execute(_NEW_QUESTION, row))
-    insert_all_new(connection, tables.passages, _passage_rows(passages))
-    return question_id
+        rows.append(row | _question_row(case, seen, turn, digests))
+    return rows, passages
+
+
+def delete_kept(connection: Connection, run_id: str, place: Place) -> None:
+    """Take back a conversation of which nothing but the answers was written, unread."""
+    here = {"its_run_id": run_id} | {f"its_{name}": it for name, it in place._asdict().items()}
+    connection.execute(_DELETE_KEPT, here)
 
 
 def delete_unfinished(connection: Connection, run_id: str, place: Place) -> None:
@@ -90,19 +145,34 @@ def kept_answers(connection: Connection, run_id: str, place: Place) -> Observati
     rows = list(connection.execute(query).mappings())
     if not rows or any(row["error"] and _is_budget(row["error"]) for row in rows):
         return None
-    return _observation(connection, rows)
+    return _observation(rows, _texts(connection, rows))
 
 
-def known_answers(connection: Connection, address: str) -> Observation | None:
-    """The latest answers to what has this address, of any run, in which the system did not fail."""
-    by_run: dict[str, list[RowMapping]] = {}
-    for row in connection.execute(_BY_ADDRESS, {"its_address": address}).mappings():
-        by_run.setdefault(row["run_id"], []).append(row)
-    for run_id, rows in reversed(by_run.items()):
-        if all(row["error"] is None for row in rows):
-            rows.sort(key=lambda row: int(row["turn"]))
-            return _observation(connection, rows, earlier=run_id)
-    return None
+def known_answers(connection: Connection, addresses: Collection[str]) -> dict[str, Observation]:
+    """To each address the latest answers of any run in which the system did not fail, if any.
+
+    :param addresses: a hundred or so: what is read together stands in memory together.
+    """
+    by_run: dict[tuple[str, str], list[tuple[int, bool]]] = {}
+    for number, address, run_id, failed in connection.execute(
+        _BY_ADDRESS, {"its_addresses": list(addresses)}
+    ):
+        by_run.setdefault((address, run_id), []).append((number, bool(failed)))
+    chosen: dict[str, list[int]] = {}
+    for (address, _), found in by_run.items():  # the latest comes last
+        if not any(failed for _, failed in found):
+            chosen[address] = [number for number, _ in found]
+    numbers = [number for found in chosen.values() for number in found]
+    rows: dict[str, list[RowMapping]] = {address: [] for address in chosen}
+    for row in _in_parts(connection, _BY_ID, "its_ids", numbers):
+        rows[row["address"]].append(row)
+    for conversation in rows.values():
+        conversation.sort(key=lambda row: int(row["turn"]))
+    texts = _texts(connection, [row for conversation in rows.values() for row in conversation])
+    return {
+        address: _observation(conversation, texts, earlier=conversation[-1]["run_id"])
+        for address, conversation in rows.items()
+    }
 
 
 def latest_answers(connection: Connection, place: Place, question: str) -> Observation | None:
@@ -125,8 +195,9 @@ def latest_answers(connection: Connection, place: Place, question: str) -> Obser
     if run_id is None:
         return None
     here = at_place(tables.questions, run_id, place)
-    rows = connection.execute(sa.select(tables.questions).where(*here).order_by(asked.turn))
-    return _observation(connection, list(rows.mappings()), earlier=run_id)
+    query = sa.select(tables.questions).where(*here).order_by(asked.turn)
+    rows = connection.execute(query).mappings().all()
+    return _observation(rows, _texts(connection, rows), earlier=run_id)
 
 
 def mean_cost(connection: Connection, system: str) -> float | None:
@@ -152,6 +223,7 @@ def at_place(asked: sa.Table, run_id: str, place: Place) -> tuple[sa.ColumnEleme
 
 # Made once: building a statement costs more than executing it.
 _NEW_QUESTION = sa.insert(tables.questions)
+_NEW_QUESTIONS = _NEW_QUESTION.returning(tables.questions.c.id, sort_by_parameter_order=True)
 
 
 def _at_its(table: sa.Table) -> list[sa.ColumnElement[bool]]:
@@ -159,6 +231,9 @@ def _at_its(table: sa.Table) -> list[sa.ColumnElement[bool]]:
 
 
 _UNFINISHED = sa.select(tables.questions.c.id).where(
+    *_at_its(tables.questions), tables.questions.c.unfinished == 1
+)
+_DELETE_KEPT = sa.delete(tables.questions).where(
     *_at_its(tables.questions), tables.questions.c.unfinished == 1
 )
 _ITS: sa.BindParameter[int] = sa.bindparam("its_question")
@@ -175,19 +250,23 @@ def _is_budget(error: str) -> bool:
     return bool(json.loads(error)["kind"] == "budget")
 
 
+_Texts = Mapping[str, RowMapping]
+"""Digest to passage."""
+
+
 def _observation(
-    connection: Connection, rows: Sequence[RowMapping], earlier: str | None = None
+    rows: Sequence[RowMapping], texts: _Texts, earlier: str | None = None
 ) -> Observation:
     """
+    :param rows: the turns of one conversation, in order.
+    :param texts: of all passages that they name.
     :param earlier: the run that the rows are of, where they are to be used in another one.
     """
-    sources = [json.loads(row["sources"] or "[]") for row in rows]
-    texts = _passages(connection, {source["digest"] for found in sources for source in found})
     last = rows[-1]
     return Observation(
         last["case_id"],
         last["system"],
-        tuple(_turn(row, found, texts) for row, found in zip(rows, sources, strict=True)),
+        tuple(_turn(row, texts) for row in rows),
         last["repeat"],
         last["mode"],
         Facts(**json.loads(last["facts"])) if last["facts"] else Facts(),
@@ -196,9 +275,7 @@ def _observation(
     )
 
 
-def _turn(
-    row: RowMapping, sources: Sequence[Mapping[str, Any]], texts: Mapping[str, RowMapping]
-) -> Turn:
+def _turn(row: RowMapping, texts: _Texts) -> Turn:
     answer = None
     # An answer that is empty, or only passages, has an empty text; a system that failed has none.
     if row["sources"] is not None:
@@ -209,7 +286,7 @@ def _turn(
                 source["score"],
                 json.loads(texts[source["digest"]]["metadata"]),
             )
-            for source in sources
+            for source in _sources(row)
         )
         usage, citations = _parsed(row["usage"]), _parsed(row["citations"])
         answer = Answer(
@@ -233,11 +310,25 @@ def _turn(
     )
 
 
-def _passages(connection: Connection, digests: set[str]) -> dict[str, RowMapping]:
-    if not digests:
-        return {}
-    found = connection.execute(_PASSAGES, {"its_digests": sorted(digests)})
-    return {row["digest"]: row for row in found.mappings()}
+def _sources(row: RowMapping) -> list[dict[str, Any]]:
+    sources: list[dict[str, Any]] = json.loads(row["sources"] or "[]")
+    return sources
+
+
+def _texts(connection: Connection, rows: Sequence[RowMapping]) -> _Texts:
+    """All passages that the rows name."""
+    digests = {source["digest"] for row in rows for source in _sources(row)}
+    found = _in_parts(connection, _PASSAGES, "its_digests", sorted(digests))
+    return {row["digest"]: row for row in found}
+
+
+def _in_parts(
+    connection: Connection, query: sa.Select[Any], name: str, values: Sequence[Any]
+) -> Iterator[RowMapping]:
+    """The rows of a query that is given a list, which databases bound."""
+    for start in range(0, len(values), _AT_ONCE):
+        some = values[start : start + _AT_ONCE]
+        yield from connection.execute(query, {name: some}).mappings()
 
 
 def _parsed(text: str | None) -> Any:
@@ -271,6 +362,7 @@ def _question_row(
         "retrieved_only": int(turn.retrieved_only),
         "address": seen.address or None,
         "reused_from": seen.reused_from,
+        **_NO_ANSWER,
     }
     if answer is not None:
         row |= {
@@ -289,10 +381,21 @@ def _question_row(
     return row
 
 
+_NO_ANSWER = dict.fromkeys(("answer", "sources", "filters", "behavior", "usage", "citations"))
+
+
 _BY_ADDRESS = (
-    sa.select(tables.questions)
-    .where(tables.questions.c.address == sa.bindparam("its_address"))
+    sa.select(
+        tables.questions.c.id,
+        tables.questions.c.address,
+        tables.questions.c.run_id,
+        tables.questions.c.error.is_not(None),
+    )
+    .where(tables.questions.c.address.in_(sa.bindparam("its_addresses", expanding=True)))
     .order_by(tables.questions.c.id)
+)
+_BY_ID = sa.select(tables.questions).where(
+    tables.questions.c.id.in_(sa.bindparam("its_ids", expanding=True))
 )
 _PASSAGES = sa.select(tables.passages).where(
     tables.passages.c.digest.in_(sa.bindparam("its_digests", expanding=True))

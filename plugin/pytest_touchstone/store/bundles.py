@@ -25,7 +25,7 @@ _OF_A_RUN = (
     tables.spending,
 )
 # What was so of the processes that made the run, and is not of those that make it again.
-_PASSING = ("identity", "session", "peak_in_flight")
+_PASSING = ("identity", "session", "peak_in_flight", "progress")
 _OWNER = "bundle"
 _AT_ONCE = 500
 
@@ -75,11 +75,14 @@ def _calls(connection: Connection, run_id: str) -> tuple[list[dict[str, Any]], i
     return found, missing
 
 
-def fill(store: Store, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+def fill(
+    store: Store, rows: Mapping[str, Sequence[Mapping[str, Any]]], *, read: bool = False
+) -> None:
     """Make the store hold the run as if its answers were there and nobody had read them yet.
 
     What the budget cut off stays as it was.
 
+    :param read: as if they had been: with the scores that they got.
     :raises StoreError: for rows that are none of these tables'.
     """
 
@@ -88,8 +91,9 @@ def fill(store: Store, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
         _insert(connection, tables.runs, [{**row, "stop": 0} for row in rows["eval_runs"]])
         asked = rows["eval_questions"]
         unpaid = {_place(row) for row in asked if row["error"] and _is_budget(row["error"])}
-        questions = [{**row, "unfinished": int(_place(row) not in unpaid)} for row in asked]
-        scores = [row for row in rows["eval_scores"] if _place(row) in unpaid]
+        settled = {_place(row) for row in asked} if read else unpaid
+        questions = [{**row, "unfinished": int(_place(row) not in settled)} for row in asked]
+        scores = [row for row in rows["eval_scores"] if read or _place(row) in unpaid]
         notes = [row for row in rows["eval_notes"] if row["kind"] not in _PASSING]
         done = {"owner": _OWNER, "state": "done", "created_at": rows["eval_runs"][0]["started_at"]}
         claims = [

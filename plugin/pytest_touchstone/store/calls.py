@@ -17,7 +17,8 @@ from sqlalchemy.engine import Connection
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.run import now
-from pytest_touchstone.store.statements import new_claim
+from pytest_touchstone.store.statements import claimed
+from pytest_touchstone.store.together import Row
 
 _CLAIMED, _DONE = "claimed", "done"
 
@@ -32,7 +33,7 @@ class CallStore:
     def __init__(self, store: Store, owner: str, kind: str) -> None:
         self._store = store
         self.owner = owner
-        self._kind = kind
+        self.kind = kind
 
     def results(self, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """The results of those of the calls that some process made, by key."""
@@ -43,23 +44,24 @@ class CallStore:
 
     def claim(self, key: str) -> Future[bool]:
         """Whether the call is now this process's to make."""
-        row = {"key": key, "kind": self._kind, "owner": self.owner, "state": _CLAIMED}
+        row = {"key": key, "kind": self.kind, "owner": self.owner, "state": _CLAIMED}
         row["created_at"] = now()
+        return self._store.write(Row(claimed, row))
 
-        def job(connection: Connection) -> bool:
-            claim = new_claim(connection.dialect.name)
-            return connection.execute(claim, row).first() is not None
-
-        return self._store.write(job)
-
-    def finish(self, key: str, result: Mapping[str, Any]) -> Future[bool]:
+    def finish(self, key: str, result: Mapping[str, Any]) -> Future[None]:
         """Keep the result; without effect where the claim was taken over and finished."""
         text = json.dumps(result, allow_nan=False, sort_keys=True)
-        return self._change(_FINISH, key, self.owner, its_result=text)
+        row = {"its_key": key, "its_owner": self.owner, "its_result": text}
+        return self._store.write(Row(_finished, row))
 
-    def release(self, key: str) -> Future[bool]:
+    def release(self, key: str) -> Future[None]:
         """Let go of the claim of a call that came to nothing."""
-        return self._change(_RELEASE, key, self.owner)
+        row = {"its_key": key, "its_owner": self.owner}
+
+        def job(connection: Connection) -> None:
+            connection.execute(_RELEASE, row)
+
+        return self._store.write(job)
 
     def holder(self, key: str) -> tuple[str, int | None] | None:
         """Who claimed the call, and that process's beat (``None``: it has none)."""
@@ -70,11 +72,15 @@ class CallStore:
 
     def take_over(self, key: str, dead: str) -> Future[bool]:
         """Claim the call of a process that died; ``False`` where somebody was faster."""
-        return self._change(_TAKE_OVER, key, dead, new_owner=self.owner)
+        row = {"its_key": key, "its_owner": dead, "new_owner": self.owner}
+        return self._store.write(
+            lambda connection: connection.execute(_TAKE_OVER, row).rowcount > 0
+        )
 
-    def _change(self, change: sa.Executable, key: str, owner: str, **values: Any) -> Future[bool]:
-        row = {"its_key": key, "its_owner": owner, **values}
-        return self._store.write(lambda connection: connection.execute(change, row).rowcount > 0)
+
+def _finished(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[None]:
+    connection.execute(_FINISH, rows)
+    return [None] * len(rows)
 
 
 _CALLS, _WORKERS = tables.calls.c, tables.workers.c

@@ -8,6 +8,9 @@ visible and a read within a write transaction cannot be overtaken.  SQLite, in W
 that by ``BEGIN IMMEDIATE``; a transaction that reads first and writes later would fail at once
 with "database is locked" when another process wrote in between
 (https://www.sqlite.org/lang_transaction.html).  PostgreSQL gives it by an advisory lock.
+
+A connection to a server may break at any moment.  Then the transaction is repeated on another one,
+unless the server says that it was committed.
 """
 
 from __future__ import annotations
@@ -16,24 +19,46 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy
 from sqlalchemy.engine import URL, Connection, Engine, make_url
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
+from pytest_touchstone.store.postgres import (
+    NAME,
+    READ,
+    is_broken,
+    is_lost,
+    only_reads,
+    open_postgres,
+    was_committed,
+)
 from pytest_touchstone.store.tables import metadata
+from pytest_touchstone.store.together import carried_out
 from pytest_touchstone.unusable import Unusable
 
 T = TypeVar("T")
 _LOCK_PATIENCE_S = 60
 _LOOK_AGAIN_S = 0.02
+_RECONNECT_WITHIN_S = 60  # a server that is started again takes seconds
+_CLOSE_WITHIN_S = 5  # the same once somebody waits for the end
+_LONGEST_PAUSE_S = 1.0
 _MOST_TOGETHER = 100  # jobs of one transaction: other processes wait for their turn meanwhile
-_ADVISORY_LOCK = 0x70C4570E  # any number that nobody else is likely to lock
-_READ = "touchstone_read"
+_ADVICE: Mapping[str, str] = {
+    "database or disk is full": "make room there",
+    "disk I/O error": "the disk may be full, or broken",
+    "database is locked": f"another program has held it for {_LOCK_PATIENCE_S} s: wait for its end",
+    "attempt to write a readonly database": "file and folder must be writable",
+    "unable to open database file": "the folder must exist and be writable, for reading too",
+    "database disk image is malformed": "the file is damaged: move it away, or name another one",
+    "file is not a database": "move it away, or name another one",
+}
+"""What SQLite says, and what to do about it."""
 _FORMS = "write `sqlite:///folder/file.sqlite` or `postgresql+psycopg://user@host/database`"
 
 
@@ -44,12 +69,35 @@ class StoreError(Unusable):
     """The store cannot be opened or written; one line that says where and why."""
 
 
+class NoStoreError(StoreError):
+    """There is no store yet, only a place for one."""
+
+
+class _MissingError(OSError):
+    """Neither a file, nor tables."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """How far a transaction came that may have to be repeated.
+
+    :ivar at_work: a job is under way, so that the failure may be its own.
+    :ivar results: of all jobs, once they were through; whether it was committed may be unknown.
+    :ivar name: what the server calls it.
+    """
+
+    at_work: bool = False
+    results: list[Any] | None = None
+    name: str | None = None
+
+
 class Store:
     """A database that several processes share.
 
     :param url: SQLAlchemy URL of a SQLite file or a PostgreSQL database.
-    :param create: make missing folders, file and tables; otherwise a missing SQLite file is
-        an error (a reader must never leave an empty store behind).
+    :param create: make missing folders, file and tables (a reader must never leave an empty store
+        behind).
+    :raises NoStoreError: where they are missing and not to be made.
     :raises StoreError: where it cannot be opened.
     """
 
@@ -77,7 +125,8 @@ class Store:
         where the database refuses, and with the job's own exception where it raises one.
 
         :param job: may run more than once, since it may share a transaction with others, one of
-            which fails: only the last time counts, and nothing is left of the others.
+            which fails, and since a connection may break: only the last time counts, and nothing
+            is left of the others.
 
         :raises StoreError: where the store is closed.
         """
@@ -91,16 +140,18 @@ class Store:
     def read(self, job: Callable[[Connection], T]) -> T:
         """Run ``job`` on a connection of the calling thread; it sees one state of the store.
 
+        :param job: may run more than once, since a connection may break.
         :raises StoreError: where the database refuses or the store is closed.
         """
         if self._closed:
             raise self._error("is closed")
-        options: dict[str, Any] = {_READ: True}
-        if self._engine.dialect.name == "postgresql":
-            options["isolation_level"] = "REPEATABLE READ"
-        try:
-            with self._engine.connect().execution_options(**options) as connection:
+
+        def look() -> T:
+            with self._engine.connect().execution_options(**{READ: True}) as connection:
                 return job(connection)
+
+        try:
+            return self._persistently(look)
         except SQLAlchemyError as error:
             raise self._error(_first_line(error)) from error
 
@@ -118,22 +169,20 @@ class Store:
         try:
             engine = _engine(url, create=create)
         except ImportError as error:
-            raise self._error(f"its driver is not installed: {error}") from None
+            install = "psycopg is in pip install 'pytest-touchstone[postgres]'"
+            raise self._error(f"its driver is not installed: {error}; {install}") from None
         except (SQLAlchemyError, OSError) as error:
-            raise self._error(_first_line(error)) from error
+            raise self._error(_first_line(error), error) from error
         try:
-            with engine.connect().execution_options(**{_READ: not create}) as connection:
-                if create:
-                    metadata.create_all(connection)
-                _check_columns(connection)
-                connection.commit()
+            _made_and_checked(engine, create=create)
         except (SQLAlchemyError, OSError) as error:
             engine.dispose()
-            raise self._error(_first_line(error)) from error
+            raise self._error(_first_line(error), error) from error
         return engine
 
-    def _error(self, message: str) -> StoreError:
-        return StoreError(f"store {self._where}: {message}")
+    def _error(self, message: str, cause: BaseException | None = None) -> StoreError:
+        kind = NoStoreError if isinstance(cause, _MissingError) else StoreError
+        return kind(f"store {self._where}: {message}")
 
     def _write_loop(self) -> None:
         while (entry := self._jobs.get()) is not None:
@@ -158,16 +207,13 @@ class Store:
             for _, future in jobs:
                 future.set_exception(self._error(self._failed))
             return
-        at_work = False
+        attempt = _Attempt()
         try:
-            with self._engine.begin() as connection:
-                at_work = True
-                results = [job(connection) for job, _ in jobs]
-                at_work = False
+            results = self._persistently(lambda: self._transact(jobs, attempt))
         except BaseException as error:  # noqa: BLE001 - belongs to whoever waits for the job
             # Whose fault it is shows when each is alone.  What ended badly is not tried again:
             # all of it may have been written.
-            if at_work and len(jobs) > 1:
+            if attempt.at_work and len(jobs) > 1 and not self._is_lost(error):
                 for each in jobs:
                     self._carry_out([each])
                 return
@@ -177,6 +223,34 @@ class Store:
             self._failed = None
             for (_, future), result in zip(jobs, results, strict=True):
                 future.set_result(result)
+
+    def _transact(self, jobs: Sequence[_Job], attempt: _Attempt) -> list[Any]:
+        """Run the jobs in one transaction, unless an earlier attempt did after all."""
+        attempt.at_work = False
+        with self._engine.begin() as connection:
+            if attempt.results is not None and was_committed(connection, attempt.name):
+                return attempt.results
+            attempt.name, attempt.results = connection.info.get(NAME), None
+            attempt.at_work = True
+            results = carried_out([job for job, _ in jobs], connection)
+            attempt.at_work, attempt.results = False, results
+        return results
+
+    def _persistently(self, work: Callable[[], T]) -> T:
+        """Do the work again where the connection broke under it, or none could be made."""
+        begun, pause = time.monotonic(), _LOOK_AGAIN_S
+        while True:
+            try:
+                return work()
+            except SQLAlchemyError as error:
+                patience = _CLOSE_WITHIN_S if self._closed else _RECONNECT_WITHIN_S
+                if not self._is_lost(error) or time.monotonic() - begun > patience:
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _is_lost(self, error: BaseException) -> bool:
+        return self._engine.dialect.name == "postgresql" and is_lost(error)
 
     def _refusal(self, error: BaseException) -> BaseException:
         if not isinstance(error, SQLAlchemyError):
@@ -194,10 +268,7 @@ def _engine(url: URL, *, create: bool) -> Engine:
         return _sqlite(url, create=create)
     if backend != "postgresql":
         raise OSError(f"{backend} is not supported; {_FORMS}")
-    engine = sqlalchemy.create_engine(url, pool_pre_ping=True)
-    sqlalchemy.event.listen(engine, "connect", _configure_postgresql)
-    sqlalchemy.event.listen(engine, "begin", _begin_postgresql)
-    return engine
+    return open_postgres(url, _LOCK_PATIENCE_S)
 
 
 def _sqlite(url: URL, *, create: bool) -> Engine:
@@ -207,11 +278,31 @@ def _sqlite(url: URL, *, create: bool) -> Engine:
     if create:
         file.parent.mkdir(parents=True, exist_ok=True)
     elif not file.exists():
-        raise OSError("there is no such file")
+        raise _MissingError("there is no such file")
     engine = sqlalchemy.create_engine(url, connect_args={"timeout": _LOCK_PATIENCE_S})
     sqlalchemy.event.listen(engine, "connect", _configure_sqlite)
     sqlalchemy.event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _made_and_checked(engine: Engine, *, create: bool) -> None:
+    """Make the tables where they may be made, and see that they are what they should be.
+
+    :raises OSError: where they are not.
+    """
+    while True:
+        try:
+            with engine.connect().execution_options(**{READ: not create}) as connection:
+                if create:
+                    metadata.create_all(connection)
+                _check_columns(connection)
+                connection.commit()
+        except DBAPIError as error:
+            # A server that does not answer at all is told of at once.
+            if not is_broken(error):
+                raise
+        else:
+            return
 
 
 def _check_columns(connection: Connection) -> None:
@@ -223,7 +314,7 @@ def _check_columns(connection: Connection) -> None:
     there = set(inspector.get_table_names())
     for table in metadata.sorted_tables:
         if table.name not in there:
-            raise OSError(f"has no table {table.name}; it holds no evaluation")
+            raise _MissingError(f"has no table {table.name}; it holds no evaluation")
         found = {column["name"] for column in inspector.get_columns(table.name)}
         if missing := [column.name for column in table.columns if column.name not in found]:
             raise OSError(
@@ -261,26 +352,12 @@ def _switch_to_wal(cursor: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN" if _only_reads(connection) else "BEGIN IMMEDIATE")
-
-
-def _configure_postgresql(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    cursor.execute(f"SET lock_timeout = '{_LOCK_PATIENCE_S}s'")
-    cursor.close()
-    connection.commit()
-
-
-def _begin_postgresql(connection: Connection) -> None:
-    if not _only_reads(connection):
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
-
-
-def _only_reads(connection: Connection) -> bool:
-    return bool(connection.get_execution_options().get(_READ, False))
+    connection.exec_driver_sql("BEGIN" if only_reads(connection) else "BEGIN IMMEDIATE")
 
 
 def _first_line(error: BaseException) -> str:
     cause = getattr(error, "orig", None) or error
     text = str(getattr(cause, "strerror", None) or cause).strip()
-    return text.splitlines()[0] if text else type(cause).__name__
+    said = text.splitlines()[0] if text else type(cause).__name__
+    advice = _ADVICE.get(said)
+    return said if advice is None else f"{said}; {advice}"

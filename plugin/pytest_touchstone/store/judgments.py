@@ -53,6 +53,7 @@ def insert_judgments(
     if answer is None or seen.last.error is not None:
         return
     ids = [passage.id for passage in answer.passages]
+    sources: list[dict[str, Any]] = []
     for index, one in sorted(_citing(answer, seen).items()):
         row = {
             "question_id": question_id,
@@ -67,9 +68,9 @@ def insert_judgments(
         }
         inserted = connection.execute(_NEW_JUDGMENT, row)
         (judgment_id,) = inserted.inserted_primary_key or (0,)
-        sources = [{"judgment_id": judgment_id, **source} for source in _sources(one, ids)]
-        if sources:
-            connection.execute(_NEW_CITATIONS, sources)
+        sources += ({"judgment_id": judgment_id, **source} for source in _sources(one, ids))
+    if sources:
+        connection.execute(_NEW_CITATIONS, sources)
 
 
 def _citing(answer: Answer, seen: Observation) -> dict[int, _Citing]:

@@ -12,11 +12,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
-from pytest_touchstone.gold import parse_gold
+from pytest_touchstone.gold import case_from_json
 from pytest_touchstone.report.model import BudgetEntry, CanaryEntry, EvaluationCost
 from pytest_touchstone.report.rows import (
     CanaryRows,
     CaseRow,
+    JsonText,
     PassageRef,
     PlanRow,
     QuestionRow,
@@ -26,6 +27,7 @@ from pytest_touchstone.report.rows import (
 )
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store
+from pytest_touchstone.store.sessions import runs_begun
 
 _ROUNDING = 1e-9
 _AT_ONCE = 500  # parameters of one query; SQLite's limit is 999 in older versions
@@ -53,13 +55,8 @@ def read_run(store: Store, run_id: str) -> RunRows | None:
 
 
 def run_ids(store: Store, beginning: str) -> list[str]:
-    """Ids of runs that begin so, the last started first."""
-    query = (
-        sa.select(tables.runs.c.id)
-        .where(tables.runs.c.id.startswith(beginning, autoescape=True))
-        .order_by(tables.runs.c.started_at.desc(), tables.runs.c.id)
-    )
-    return store.read(lambda connection: list(connection.execute(query).scalars()))
+    """Ids of runs that begin so, the last begun first."""
+    return [run_id for run_id, _ in runs_begun(store, beginning)]
 
 
 def _read(connection: Connection, run_id: str) -> RunRows | None:
@@ -82,7 +79,7 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
         cases=_cases(_all(connection, tables.cases, run_id)),
         plan=tuple(
             PlanRow(
-                p["case_id"],
+                intern(p["case_id"]),
                 intern(p["system"]),
                 intern(p["measure"]),
                 p["repeat"],
@@ -167,48 +164,55 @@ def _canaries(rows: list[RowMapping]) -> CanaryRows | None:
 
 
 def _cases(rows: Iterable[RowMapping]) -> tuple[CaseRow, ...]:
-    ordered = sorted(rows, key=lambda row: row["position"])
-    lines = "".join(f"{row['gold']}\n" for row in ordered)
-    if not lines:
-        return ()
-    cases = parse_gold(lines.encode(), file=tables.cases.name).cases
-    return tuple(CaseRow(case, row["position"]) for case, row in zip(cases, ordered, strict=True))
+    found = (CaseRow(case_from_json(json.loads(row["gold"])), row["position"]) for row in rows)
+    return tuple(sorted(found, key=lambda case: case.position))
 
 
 def _question(row: RowMapping) -> QuestionRow:
     return QuestionRow(
-        case_id=row["case_id"],
-        system=intern(row["system"]),  # the same few words in thousands of rows
+        case_id=intern(row["case_id"]),  # the same words in thousands of rows
+        system=intern(row["system"]),
         question=row["question"],
         turn=row["turn"],
         repeat=row["repeat"],
         mode=intern(row["mode"]),
         answer=row["answer"],
-        passages=[PassageRef(**source) for source in json.loads(row["sources"] or "[]")],
+        passages=_references(row["sources"]),
         filters=_parsed(row["filters"]),
-        behavior=row["behavior"],
+        behavior=_word(row["behavior"]),
         usage=_parsed(row["usage"]),
         cost_usd=row["cost_usd"],
-        cost_reason=row["cost_reason"],
+        cost_reason=_word(row["cost_reason"]),
         duration_ms=row["duration_ms"],
         error=_parsed(row["error"]),
-        reused_from=row["reused_from"],
+        reused_from=_word(row["reused_from"]),
+    )
+
+
+def _word(text: str | None) -> str | None:
+    return None if text is None else intern(text)
+
+
+def _references(text: str | None) -> tuple[PassageRef, ...]:
+    return tuple(
+        PassageRef(intern(source["id"]), source["score"], intern(source["digest"]))
+        for source in json.loads(text or "[]")
     )
 
 
 def _score(row: RowMapping) -> ScoreRow:
     return ScoreRow(
-        case_id=row["case_id"],
+        case_id=intern(row["case_id"]),
         system=intern(row["system"]),
         measure=intern(row["measure"]),
         value=row["value"],
         why=row["why"],
-        reason=row["reason"],
+        reason=_word(row["reason"]),
         repeat=row["repeat"],
         mode=intern(row["mode"]),
         origin=intern(row["origin"]),
         engine=intern(row["engine"]),
-        detail=json.loads(row["detail"]),
+        detail=JsonText(row["detail"]),
     )
 
 
@@ -220,7 +224,7 @@ def _passages(connection: Connection, digests: Iterable[str]) -> dict[str, Store
         some = wanted[start : start + _AT_ONCE]
         query = sa.select(tables.passages).where(tables.passages.c.digest.in_(some))
         for row in connection.execute(query).mappings():
-            found[row["digest"]] = StoredPassage(row["text"], json.loads(row["metadata"]))
+            found[intern(row["digest"])] = StoredPassage(row["text"], JsonText(row["metadata"]))
     return found
 
 

@@ -25,20 +25,24 @@ from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.answers import (
     Place,
+    delete_kept,
     delete_unfinished,
-    insert_answers,
     kept_answers,
     unfinished_places,
 )
 from pytest_touchstone.store.engine import Store, StoreError
-from pytest_touchstone.store.judgments import insert_judgments
+from pytest_touchstone.store.keeping import Keeping, keep_answers
+from pytest_touchstone.store.recording import Recording, closed, write_recordings
 from pytest_touchstone.store.sessions import agree, open_session
-from pytest_touchstone.store.statements import as_text, insert_all_new, new_claim
+from pytest_touchstone.store.statements import as_text, claimed, insert_all_new
+from pytest_touchstone.store.together import Row
 from pytest_touchstone.trace import Observation
 
 DEAD_AFTER_S = 10.0
 GONE = -1
 """The beat of a process that said goodbye."""
+PROGRESS = "progress"
+"""The kind of note in which a process tells how far it is."""
 _LONGEST_LOOK_S = 2.0
 _CLAIMED, _DONE = "claimed", "done"
 
@@ -103,6 +107,7 @@ class RunStore:
         self.run_id = run_id
         self.owner = owner
         self._unfinished: set[Unit] = set()
+        self._kept: dict[Unit, Future[bool]] = {}
 
     # -- the run as a whole ---------------------------------------------------------------
 
@@ -155,7 +160,29 @@ class RunStore:
     def note(self, kind: str, key: str, value: Any) -> Future[None]:
         """Keep something that the run learned; the first process to say it is believed."""
         row = {"run_id": self.run_id, "kind": kind, "key": storable(key), "value": as_text(value)}
-        return self._store.write(lambda connection: insert_all_new(connection, tables.notes, [row]))
+        return self._store.write(Row(_note_rows, row))
+
+    def note_again(self, kind: str, key: str, value: Any) -> Future[None]:
+        """Keep something that changes; the last word is believed."""
+        row = {"run_id": self.run_id, "kind": kind, "key": storable(key), "value": as_text(value)}
+        notes = tables.notes.c
+        same = (getattr(notes, name) == row[name] for name in ("run_id", "kind", "key"))
+        earlier = sa.delete(tables.notes).where(*same)
+
+        def job(connection: Connection) -> None:
+            connection.execute(earlier)
+            insert_all_new(connection, tables.notes, [row])
+
+        return self._store.write(job)
+
+    def all_noted(self, kind: str) -> dict[str, Any]:
+        """Everything of one kind that was noted, by key."""
+        notes = tables.notes.c
+        query = sa.select(notes.key, notes.value).where(
+            notes.run_id == self.run_id, notes.kind == kind
+        )
+        rows = self._store.read(lambda connection: connection.execute(query).all())
+        return {row.key: json.loads(row.value) for row in rows}
 
     def noted(self, kind: str, key: str) -> Any:
         """What was noted under this key, or ``None``."""
@@ -192,19 +219,24 @@ class RunStore:
 
         ``None`` where there is none: all of them are other processes' work.
         """
-        keys = {unit.key(self.run_id): unit for unit in units}
+        rows = {
+            unit: {
+                "key": unit.key(self.run_id),
+                "kind": "answer",
+                "owner": self.owner,
+                "state": _CLAIMED,
+                "created_at": now(),
+            }
+            for unit in units
+        }
+        if len(rows) == 1:  # is simply tried
+            return self._store.write(Row(_claim_units, *rows.items()))
 
         def job(connection: Connection) -> Unit | None:
-            taken: set[str] = set()
-            if len(keys) > 1:  # one alone is simply tried
-                taken.update(connection.execute(_TAKEN, {"its_keys": list(keys)}).scalars())
-            claim = new_claim(connection.dialect.name)
-            for key, unit in keys.items():
-                if key in taken:
-                    continue
-                row = {"key": key, "kind": "answer", "owner": self.owner}
-                row |= {"state": _CLAIMED, "created_at": now()}
-                if connection.execute(claim, row).first() is not None:
+            keys = [row["key"] for row in rows.values()]
+            taken = set(connection.execute(_TAKEN, {"its_keys": keys}).scalars())
+            for unit, row in rows.items():
+                if row["key"] not in taken and claimed(connection, [row])[0]:
                     return unit
             return None
 
@@ -250,19 +282,17 @@ class RunStore:
 
     # -- results --------------------------------------------------------------------------
 
-    def keep(self, case: Case, seen: Observation) -> Future[None]:
-        """Store what a system answered before anybody reads it: it is there whatever comes."""
+    def keep(self, case: Case, seen: Observation) -> Future[bool]:
+        """Store what a system answered before anybody reads it: it is there whatever comes.
+
+        ``False`` where the claim is no longer this process's.
+        """
         unit = Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
-        claim = {"its_key": unit.key(self.run_id), "its_owner": self.owner}
+        replaces = unit in self._unfinished
+        row = Keeping(self.run_id, unit.key(self.run_id), self.owner, case, seen, now(), replaces)
         self._unfinished.add(unit)
-
-        def job(connection: Connection) -> None:
-            if connection.execute(_IS_HELD, claim).first() is None:
-                return  # somebody else goes on with it
-            delete_unfinished(connection, self.run_id, unit.place)
-            insert_answers(connection, self.run_id, case, seen, now(), unfinished=True)
-
-        return self._store.write(job)
+        self._kept[unit] = self._store.write(Row(keep_answers, row))
+        return self._kept[unit]
 
     def may_have_kept(self, unit: Unit) -> bool:
         """Whether :meth:`kept` is worth asking."""
@@ -294,29 +324,27 @@ class RunStore:
         The future fails with :class:`LostClaim` where the claim is no longer this process's.
         """
         unit = Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
-        claim = {"its_key": unit.key(self.run_id), "its_owner": self.owner}
+        key = unit.key(self.run_id)
+        row = Recording(self.run_id, key, self.owner, case, seen, scores, judge, now(), unfinished)
         replaces = unit in self._unfinished
+        keeping = self._kept.pop(unit, None)
 
         def job(connection: Connection) -> None:
+            claim = {"its_key": key, "its_owner": self.owner}
             if not _update(connection, _LET_GO if unfinished else _CLOSE, **claim):
                 raise LostClaim(unit)
-            if replaces:
+            kept = keeping is not None and _held(keeping)
+            if kept:
+                delete_kept(connection, self.run_id, unit.place)
+            elif replaces:
                 delete_unfinished(connection, self.run_id, unit.place)
-            question_id = insert_answers(
-                connection, self.run_id, case, seen, now(), unfinished=unfinished
-            )
-            insert_judgments(connection, question_id, seen, judge, now())
-            rows = [
-                {"run_id": self.run_id, "question_id": question_id}
-                | _score_row(unit, measure, score)
-                for measure, score in scores.items()
-            ]
-            if rows:
-                connection.execute(_NEW_SCORES, rows)
+            write_recordings(connection, [row._replace(kept=kept)])
             insert_all_new(connection, tables.call_uses, _use_rows(self.run_id, uses or {}))
 
         self._unfinished.discard(unit)
-        return self._store.write(job)
+        # What was only computed waits for nothing that is written in the same transaction.
+        alone = replaces or unfinished or uses or keeping is not None
+        return self._store.write(job if alone else Row(_record_rows, row))
 
     def done_after(self, last_id: int) -> tuple[int, list[Unit]]:
         """Units whose results any process stored since, and what to ask with next time.
@@ -401,13 +429,11 @@ _HELD = (
 _TAKEN = sa.select(tables.calls.c.key).where(
     tables.calls.c.key.in_(sa.bindparam("its_keys", expanding=True))
 )
-_IS_HELD = sa.select(tables.calls.c.key).where(*_HELD)
 _TAKE_OVER = sa.update(tables.calls).where(*_HELD).values(owner=sa.bindparam("new_owner"))
 _CLOSE = sa.update(tables.calls).where(*_HELD).values(state=_DONE)
 _LET_GO = sa.delete(tables.calls).where(*_HELD)
 
 
-_NEW_SCORES = sa.insert(tables.scores)
 _SCORES = sa.select(
     *(
         tables.scores.c[name]
@@ -422,6 +448,33 @@ _SCORES = sa.select(
 )
 
 
+def _claim_units(
+    connection: Connection, rows: Sequence[tuple[Unit, Mapping[str, Any]]]
+) -> list[Unit | None]:
+    mine = claimed(connection, [row for _, row in rows])
+    return [unit if free else None for (unit, _), free in zip(rows, mine, strict=True)]
+
+
+def _record_rows(connection: Connection, rows: Sequence[Recording]) -> list[None]:
+    if not closed(connection, rows):
+        # Whose it was shows when each is written alone.
+        raise LostClaim(rows[0].key)
+    write_recordings(connection, rows)
+    return [None] * len(rows)
+
+
+def _note_rows(connection: Connection, rows: Sequence[dict[str, Any]]) -> list[None]:
+    insert_all_new(connection, tables.notes, list(rows))
+    return [None] * len(rows)
+
+
+def _held(keeping: Future[bool]) -> bool:
+    """Whether an answer was kept before, or is in the transaction that is under way."""
+    if not keeping.done():
+        return True  # it is repeated alone, and before this one, where the transaction fails
+    return not keeping.cancelled() and keeping.exception() is None and keeping.result()
+
+
 def _score(row: sa.Row[Any]) -> Score:
     return Score(row.value, row.why, row.reason, row.origin, row.engine, json.loads(row.detail))
 
@@ -431,20 +484,6 @@ def _use_rows(run_id: str, uses: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"run_id": run_id, "key": key, "result": None if result is None else as_text(result)}
         for key, result in uses.items()
     ]
-
-
-def _score_row(unit: Unit, measure: str, score: Score) -> dict[str, Any]:
-    return {
-        **unit.place._asdict(),
-        "measure": measure,
-        "value": score.value,
-        "reason": score.reason,
-        "origin": score.origin,
-        "engine": score.engine,
-        "detail": as_text(score.detail),
-        "why": storable(score.why),
-        "created_at": now(),
-    }
 
 
 def _update(connection: Connection, statement: sa.Executable, **values: Any) -> bool:

@@ -29,21 +29,41 @@ def find_run(store: Store, name: str) -> tuple[str, str]:
 
     :raises RunNotFound: where it is none or more than one.
     """
-    runs = tables.runs.c
-    meant = sa.true() if name == LATEST else runs.id.startswith(name, autoescape=True)
-    query = sa.select(runs.id, runs.started_at).where(meant).order_by(runs.started_at.desc())
-    found = store.read(lambda connection: [tuple(row) for row in connection.execute(query)])
+    found = runs_begun(store, "" if name == LATEST else name)
     exact = [one for one in found if one[0] == name]
     if name == LATEST or exact:
         found = exact or found[:1]
     if not found:
         raise RunNotFound(
-            "the store holds no run" if name == LATEST else f"the store holds no run {name!r}"
+            "there is nothing to resume: the store holds no run"
+            if name == LATEST
+            else f"the store holds no run {name!r}"
         )
     if len(found) > 1:
         ids = ", ".join(one[0][:_SHOWN] for one in found[:3])
         raise RunNotFound(f"{len(found)} runs begin with {name!r}: {ids}; write more of the id")
-    return str(found[0][0]), str(found[0][1])
+    return found[0]
+
+
+def runs_begun(store: Store, beginning: str) -> list[tuple[str, str]]:
+    """Id and start of the runs whose ids begin so, the last begun first.
+
+    Their first answers tell the order, since a clock may have been set back between two runs; one
+    without an answer stands where its clock puts it.
+    """
+    runs, asked = tables.runs.c, tables.questions.c
+    first = sa.select(sa.func.min(asked.id)).where(asked.run_id == runs.id).scalar_subquery()
+    query = (
+        sa.select(runs.id, runs.started_at, first)
+        .where(runs.id.startswith(beginning, autoescape=True))
+        .order_by(runs.started_at, runs.id.desc())
+    )
+    last, placed = 0, []
+    for run_id, started_at, answered in store.read(lambda one: one.execute(query).all()):
+        last = max(last, answered or 0)
+        placed.append((answered or last, run_id, started_at))
+    placed.sort(key=lambda run: run[0])
+    return [(run_id, started_at) for _, run_id, started_at in reversed(placed)]
 
 
 def agree(connection: Connection, run_id: str, identity: Mapping[str, str]) -> None:

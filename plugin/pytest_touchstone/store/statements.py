@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -26,16 +27,20 @@ def new_claim(dialect: str) -> Any:
     return insert_new(dialect, tables.calls).returning(tables.calls.c.key)
 
 
+def claimed(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Claim calls; whether each of them was free until now."""
+    won = set(connection.execute(new_claim(connection.dialect.name), rows).scalars())
+    mine = []
+    for row in rows:
+        mine.append(row["key"] in won)
+        won.discard(row["key"])  # another claim of the same call came too late
+    return mine
+
+
 def insert_all_new(connection: Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
     """Insert those of the rows that are not there yet."""
     if rows:
         connection.execute(insert_new(connection.dialect.name, table), rows)
-
-
-def new_id(inserted: sa.CursorResult[Any]) -> int:
-    """The id of the row that was inserted."""
-    (number,) = inserted.inserted_primary_key or (0,)
-    return int(number)
 
 
 _TEXT = json.JSONEncoder(ensure_ascii=True, allow_nan=False, sort_keys=True, default=dict)

@@ -87,6 +87,9 @@ def _load(
     elif options.build:
         thing = _built(name, options.build, resources, options.options)
         identity = {"build": options.build, "options": options.options}
+    elif ":" in name:  # an import path names itself
+        thing = _imported(name, name)
+        identity = {"ask": name}
     elif name in BUILT_IN:
         built_in = {**BUILT_IN[name], **options.options}
         thing = _single_shot(name, resources, built_in)
@@ -95,7 +98,8 @@ def _load(
         known = sorted({*BUILT_IN, *settings.systems, *hooked})
         raise SystemNotFound(
             f"system {name!r} is not defined; known: {', '.join(known)}. Define it in the"
-            f" settings (systems.{name}.ask or .build) or by the hook pytest_touchstone_systems"
+            f" settings (systems.{name}.ask or .build) or by the hook pytest_touchstone_systems, or"
+            " name a function by its import path, `package.module:name`"
         )
     return _as_loaded(name, thing, identity, options)
 
@@ -166,7 +170,7 @@ def _single_shot(name: str, resources: Resources, options: Mapping[str, Any]) ->
     if resources.corpus is None:
         raise SystemNotFound(
             f"system {name!r} searches the collection, and the settings name none:"
-            " set `corpus`, or take the system out of the run"
+            " set `corpus`, or take the system out of the run (`baseline: none`, --baseline none)"
         )
     resources.corpus.check_vectors()
     try:

@@ -91,7 +91,10 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.hang or reply.drop:
             self.close_connection = True
             return
-        self.send_response(reply.status)
+        if "Date" in reply.headers:
+            self.send_response_only(reply.status)
+        else:
+            self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(reply.body)))

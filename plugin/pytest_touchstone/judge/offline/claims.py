@@ -92,6 +92,11 @@ _TALKS = re.compile(
       |kommer|följer)|nedan\sföljer|följande)\b.{0,160}:$
     | (?:i\s(?:have\s)?(?:searched|relaxed|dropped|removed|widened|looked|ignored)
       |jag\s(?:har\s)?(?:sökt|tagit\sbort|letat|vidgat))\b.*$
+    | (?:(?:what\sfollows|the\sfollowing|this\sanswer|the\sanswer\sbelow|these\s(?:results
+      |passages))\s(?:therefore\s|also\s)?(?:leaves?\sout|ignores?|disregards?|drops?|omits?
+      |(?:is|are)\snot\s(?:limited|restricted)\sto)
+      |(?:det\ssom\sföljer|följande|nedanstående|svaret\snedan|träffarna)\s(?:därför\s|också\s)?
+      (?:utelämnar|bortser\sfrån|hoppar\söver|är\sinte\sbegränsa(?:t|de)\still))\b.{0,160}$
     )""",
     re.VERBOSE | re.IGNORECASE,
 )

@@ -86,7 +86,7 @@ class OfflineJudge:
             case CoverageTask():
                 return coverage(task.key_points, task.sentences, self._embed)
             case RelevanceTask():
-                return relevance(task.question, task.passages, self._embed)
+                return relevance(task.question, task.passages, self._embed, task.before)
             case ToneTask():
                 return tone(task.question, task.answer)
             case BehaviourTask():

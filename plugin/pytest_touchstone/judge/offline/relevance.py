@@ -17,27 +17,44 @@ RELEVANT_FROM = 0.4
 PARTLY_FROM = 0.25
 LONGEST = 20_000
 """Characters of a passage that are read."""
+_IMPLIED = 0.5
+"""Weight of a word that only the question before holds."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _TWO_YEARS = re.compile(r"(?<!\d)((?:19|20)\d\d)[/–-](\d\d)(?!\d)")
 
 
-def relevance(question: str, passages: Sequence[str], embed: Embed) -> Relevance:
+def relevance(
+    question: str, passages: Sequence[str], embed: Embed, before: Sequence[str] = ()
+) -> Relevance:
     """A label for each passage, by rank.
 
     The share of the question's words that a passage holds, words that few of the passages hold
     counting more, joined with the cosine.  A passage about another year than those asked for is at
     most partly relevant; one that names others than those asked about counts less.
+
+    :param before: earlier questions of the conversation.  The last of them says what a question
+        that leaves something out is about: its words count half, its year and names where the
+        question has none.
     """
+    earlier = before[-1] if before else ""
     # Years are compared as years, below.
     asked = {word for word in senses(question[:LONGEST]) if not word.isdigit()}
+    implied = {word for word in senses(earlier[:LONGEST]) if not word.isdigit()} - asked
+    asked |= implied
     held = [set(senses(passage[:LONGEST])) for passage in passages]
     spread = Counter(word for words in held for word in words & asked)
-    weights = {word: 1.0 + log((1 + len(held)) / (1 + spread[word])) for word in asked}
+    weights = {
+        word: (1.0 + log((1 + len(held)) / (1 + spread[word])))
+        * (_IMPLIED if word in implied else 1)
+        for word in asked
+    }
     total = sum(weights.values()) or 1.0
     shares = [sum(weights[word] for word in words & asked) / total for words in held]
-    likeness = _likeness(question, passages, embed)
+    likeness = _likeness(f"{earlier[:LONGEST]} {question}".strip(), passages, embed)
+    years = _years(question) or _years(earlier)
+    sought = _sought(question) or _sought(earlier)
     verdicts = [
-        _verdict(rank, question, passage, share, close)
+        _verdict(rank, years, sought, passage, share, close)
         for rank, (passage, share, close) in enumerate(
             zip(passages, shares, likeness, strict=True), start=1
         )
@@ -53,11 +70,13 @@ def _likeness(question: str, passages: Sequence[str], embed: Embed) -> list[floa
     return [min(1.0, max(0.0, (float(each) - (UNLIKE - 0.06)) / 0.12)) for each in cosines]
 
 
-def _verdict(rank: int, question: str, passage: str, share: float, close: float) -> PassageVerdict:
+def _verdict(
+    rank: int, years: set[str], sought: Sequence[Name], passage: str, share: float, close: float
+) -> PassageVerdict:
     score = 0.5 * share + 0.5 * close
     why = f"It holds {share:.0%} of the question's words; meaning {close:.0%} alike"
-    other = _other_year(question, passage[:LONGEST])
-    unnamed = _unnamed(question, passage[:LONGEST])
+    other = _other_year(years, passage[:LONGEST])
+    unnamed = _unnamed(sought, passage[:LONGEST])
     if other or unnamed:
         # A chunk often leaves out whom it is about: its document says so.
         score, why = score - (0.1 if other else 0.05), f"{why}; {other or unnamed}"
@@ -69,17 +88,21 @@ def _verdict(rank: int, question: str, passage: str, share: float, close: float)
     return PassageVerdict(rank, label, f"{why}.")
 
 
-def _other_year(question: str, passage: str) -> str:
+def _other_year(wanted: set[str], passage: str) -> str:
     """Whether the passage gives years, and none of those asked for."""
-    wanted, given = _years(question), _years(passage)
+    given = _years(passage)
     if wanted and given and not wanted & given:
         return f"it is about {min(given)}, not {min(wanted)}"
     return ""
 
 
-def _unnamed(question: str, passage: str) -> str:
+def _sought(question: str) -> list[Name]:
+    """Whom or what a question names."""
+    return [name for name in names(question) if name.sure]
+
+
+def _unnamed(sought: Sequence[Name], passage: str) -> str:
     """Whether the passage names somebody or something, and none of what is asked about."""
-    sought = [name for name in names(question) if name.sure]
     keys = frozenset(map(name_key, tokens(passage)))
     missing = [name for name in sought if name.key not in keys]
     if sought and len(missing) == len(sought) and _names_others(passage):

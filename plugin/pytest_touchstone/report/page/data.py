@@ -8,6 +8,8 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from pytest_touchstone.report.figures import decimals, steps
@@ -46,27 +48,12 @@ def page_data(report: Report) -> dict[str, Any]:
     """Cases and figures as JSON data.
 
     ``cases`` has an entry a gold question with one play for each system, mode and repeat, whose
-    passages are pairs of a number of ``passages`` and a score.
+    passages are pairs of a number of ``passages`` and a score.  Both are made while they are gone
+    through, once: all of them together would take more memory than the report.
     """
     passages: _Numbers = {}
-    measures = [entry["measure"] for entry in report["measures"]]
-    systems = list(
-        dict.fromkeys([*reversed(steps(report)), *(c["system"] for c in report["cases"])])
-    )
-    plays: dict[str, list[CaseEntry]] = defaultdict(list)
-    for case in report["cases"]:
-        plays[case["case"]].append(case)
-    outcomes = outcomes_of(report)
-    cases = [
-        {
-            "id": name,
-            "type": entries[0]["gold"]["type"],
-            "gold": {k: v for k, v in entries[0]["gold"].items() if k not in ("id", "type")},
-            "outcomes": outcomes[name],
-            "plays": [_play(entry, systems, measures, passages) for entry in entries],
-        }
-        for name, entries in plays.items()
-    ]
+    # Those that the cases name beside come behind them, when the cases have been gone through.
+    systems = list(dict.fromkeys(reversed(steps(report))))
     roles = report["snapshot"]["roles"]
     return {
         "system": roles["system"],
@@ -76,12 +63,31 @@ def page_data(report: Report) -> dict[str, Any]:
         "systems": systems,
         "outcomes": list(OUTCOMES.items()),
         "measures": [_measure(entry, report) for entry in report["measures"]],
-        "cases": cases,
-        "passages": [
-            [name, report["passages"][digest]["text"], report["passages"][digest]["metadata"]]
-            for name, digest in passages
-        ],
+        "cases": _cases(report, systems, passages),
+        "passages": _texts(report, passages),
     }
+
+
+def _cases(report: Report, systems: list[str], passages: _Numbers) -> Iterator[dict[str, Any]]:
+    """The cases; a report has all entries of one of them in a row."""
+    measures = [entry["measure"] for entry in report["measures"]]
+    noted = _noted(report)
+    for name, group in groupby(report["cases"], key=itemgetter("case")):
+        entries = list(group)
+        gold = entries[0]["gold"]
+        yield {
+            "id": name,
+            "type": gold["type"],
+            "gold": {k: v for k, v in gold.items() if k not in ("id", "type")},
+            "outcomes": _outcomes(entries, noted[name], report["snapshot"]["roles"]["system"]),
+            "plays": [_play(entry, systems, measures, passages) for entry in entries],
+        }
+
+
+def _texts(report: Report, passages: _Numbers) -> Iterator[list[Any]]:
+    for name, digest in passages:
+        passage = report["passages"][digest]
+        yield [name, passage["text"], passage["metadata"]]
 
 
 def packed(data: Mapping[str, Any]) -> str:
@@ -90,42 +96,63 @@ def packed(data: Mapping[str, Any]) -> str:
     Judged cases say much alike, so that this is a quarter of the size; and there is nothing in it
     that a browser could take for markup.
     """
-    text = json.dumps(
-        data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
-    )
-    whole = _SURROGATE.sub("\ufffd", text).encode()
-    return base64.b64encode(zlib.compress(whole, _LEVEL)).decode()
+    packer = zlib.compressobj(_LEVEL)
+    whole = [packer.compress(_SURROGATE.sub("\ufffd", piece).encode()) for piece in _pieces(data)]
+    return base64.b64encode(b"".join((*whole, packer.flush()))).decode()
 
 
-def case_numbers(report: Report) -> dict[str, int]:
-    """Case to its number in the page, by which it can be linked to."""
-    return {name: n for n, name in enumerate(dict.fromkeys(c["case"] for c in report["cases"]))}
+_dumps = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
+).encode
 
 
-def outcomes_of(report: Report) -> dict[str, list[str]]:
-    """Case to what there is to note of the system under test on it, in the order of OUTCOMES."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for outcome, case in _noted(report):
-        found[case].add(outcome)
-    return {
-        name: [outcome for outcome in OUTCOMES if outcome in found[name]] or ["fine"]
-        for name in case_numbers(report)
-    }
+def _pieces(data: Mapping[str, Any]) -> Iterator[str]:
+    """The text of JSON data, its keys in order; what is to be gone through item by item."""
+    before = "{"
+    for key, value in sorted(data.items()):
+        yield f"{before}{_dumps(key)}:"
+        if isinstance(value, Iterator):
+            between = "["
+            for item in value:
+                yield f"{between}{_dumps(item)}"
+                between = ","
+            yield "[]" if between == "[" else "]"
+        else:
+            yield _dumps(value)
+        before = ","
+    yield "{}" if before == "{" else "}"
+
+
+def _outcomes(entries: Sequence[CaseEntry], noted: set[str], under_test: str) -> list[str]:
+    """What there is to note of the system under test on a case, in the order of OUTCOMES."""
+    found = set(noted)
+    for entry in entries:
+        if entry["system"] == under_test:
+            reasons = entry["reasons"]
+            missing = (m for m, value in entry["scores"].items() if value is None)
+            if any(reasons.get(m) != NOT_APPLICABLE for m in missing):
+                found.add("unscored")
+            if _contradicts(entry):
+                found.add("contradiction")
+    return [outcome for outcome in OUTCOMES if outcome in found] or ["fine"]
 
 
 def contradicting(report: Report) -> Iterator[CaseEntry]:
     """Plays of the system under test that contradict their passages."""
-    for case in _own(report):
-        if case["scores"].get(CONTRADICTIONS):
+    if all(entry["measure"] != CONTRADICTIONS for entry in report["measures"]):
+        return
+    under_test = report["snapshot"]["roles"]["system"]
+    for case in report["cases"]:
+        if case["system"] == under_test and _contradicts(case):
             yield case
 
 
-def _own(report: Report) -> Iterator[CaseEntry]:
-    under_test = report["snapshot"]["roles"]["system"]
-    return (case for case in report["cases"] if case["system"] == under_test)
+def _contradicts(entry: CaseEntry) -> bool:
+    return bool(entry["scores"].get(CONTRADICTIONS))
 
 
-def _noted(report: Report) -> Iterator[tuple[str, str]]:
+def _noted(report: Report) -> dict[str, set[str]]:
+    """Case to what the findings have of the system under test on it."""
     findings = report["findings"]
     under_test = report["snapshot"]["roles"]["system"]
     lists: dict[str, Sequence[Mapping[str, Any]]] = {
@@ -137,15 +164,14 @@ def _noted(report: Report) -> Iterator[tuple[str, str]]:
         "unresolved": findings["unresolved"],
         "unfound": findings["unfound_quotations"],
     }
+    noted: dict[str, set[str]] = defaultdict(set)
     for outcome, entries in lists.items():
-        yield from ((outcome, e["case"]) for e in entries if e["system"] == under_test)
-    yield from (("flaky", entry["case"]) for entry in findings["flaky"])
-    yield from (("contradiction", case["case"]) for case in contradicting(report))
-    for case in _own(report):
-        reasons = case["reasons"]
-        missing = (m for m, value in case["scores"].items() if value is None)
-        if any(reasons.get(m) != NOT_APPLICABLE for m in missing):
-            yield "unscored", case["case"]
+        for entry in entries:
+            if entry["system"] == under_test:
+                noted[entry["case"]].add(outcome)
+    for flaky in findings["flaky"]:
+        noted[flaky["case"]].add("flaky")
+    return noted
 
 
 def _measure(entry: MeasureEntry, report: Report) -> dict[str, Any]:
@@ -172,6 +198,8 @@ def _measure(entry: MeasureEntry, report: Report) -> dict[str, Any]:
 def _play(
     entry: CaseEntry, systems: list[str], measures: list[str], passages: _Numbers
 ) -> dict[str, Any]:
+    if entry["system"] not in systems:
+        systems.append(entry["system"])
     play: dict[str, Any] = {
         "system": systems.index(entry["system"]),
         "repeat": entry["repeat"],

@@ -7,10 +7,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_touchstone.report.cases import case_numbers
 from pytest_touchstone.report.figures import compared
 from pytest_touchstone.report.model import Report
 from pytest_touchstone.report.page.breakdown import by_type, gates, ladder
-from pytest_touchstone.report.page.data import case_numbers, packed, page_data
+from pytest_touchstone.report.page.data import packed, page_data
 from pytest_touchstone.report.page.expenses import costs, origins
 from pytest_touchstone.report.page.judging import judging
 from pytest_touchstone.report.page.markup import Html, tag
@@ -73,7 +74,7 @@ def page_html(report: Report, assets: Assets) -> str:
         costs(report),
         judging(report, numbers),
         reading_lists(report, numbers),
-        _cases(report),
+        _cases(len(numbers)),
         origins(report),
     ]
     main = Html("\n".join(part for part in parts if part is not None))
@@ -88,12 +89,17 @@ def page_html(report: Report, assets: Assets) -> str:
         tag("script", Html(packed(page_data(report))), type="application/octet-stream", id="data"),
         [tag("script", Html(script)) for script in assets.scripts],
     )
-    return f"<!doctype html>\n{tag('html', _head(report, assets), body, lang='en')}\n"
-
-
-def _head(report: Report, assets: Assets) -> Html:
     roles = report["snapshot"]["roles"]
     against = f" against {roles['baseline']}" if compared(report) else ""
+    return document(f"{roles['system']}{against}: evaluation report", body, assets)
+
+
+def document(title: str, body: Html, assets: Assets) -> str:
+    """A file that asks for nothing from anywhere, and runs nothing but these assets."""
+    return f"<!doctype html>\n{tag('html', _head(title, assets), body, lang='en')}\n"
+
+
+def _head(title: str, assets: Assets) -> Html:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -102,7 +108,7 @@ def _head(report: Report, assets: Assets) -> Html:
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("link", rel="icon", href="data:,"),
-        tag("title", f"{roles['system']}{against}: evaluation report"),
+        tag("title", title),
         tag("style", Html(assets.style)),
     )
 
@@ -126,9 +132,8 @@ def _contents(there: Sequence[str]) -> Html:
     return tag("nav", tag("ul", items), aria_label="Parts of this page")
 
 
-def _cases(report: Report) -> Html:
+def _cases(number: int) -> Html:
     """The frame of the list of cases; the scripts fill it."""
-    number = len(case_numbers(report))
     return tag(
         "section",
         tag("h2", "Cases", id="cases-title"),

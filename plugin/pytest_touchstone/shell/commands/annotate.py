@@ -23,7 +23,7 @@ from pytest_touchstone.report.people import people_lines
 from pytest_touchstone.report_file import read_report
 from pytest_touchstone.run import report_again
 from pytest_touchstone.settings import Settings
-from pytest_touchstone.settings_file import SettingsError, load_settings
+from pytest_touchstone.settings_file import load_settings
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.shell.session import Finished, previous_report
 from pytest_touchstone.unusable import Unusable
@@ -64,20 +64,10 @@ def add(commands: Any) -> None:
 
 def _annotate(options: argparse.Namespace) -> int:
     """Print what was done; the exit code is one of pytest's."""
-    try:
-        settings = load_settings(Path(options.settings or DEFAULT_SETTINGS))
-        lines = _drawn(options, settings) if options.draw else _read(options, settings)
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-    except (Unusable, SettingsError) as error:
-        return _refuse(str(error))
-    except OSError as error:
-        return _refuse(f"{error.filename}: {error.strerror}")
+    settings = load_settings(Path(options.settings or DEFAULT_SETTINGS))
+    lines = _drawn(options, settings) if options.draw else _read(options, settings)
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
     return int(pytest.ExitCode.OK)
-
-
-def _refuse(message: str) -> int:
-    sys.stderr.write("".join(f"touchstone: {line}\n" for line in message.splitlines()))
-    return int(pytest.ExitCode.USAGE_ERROR)
 
 
 def _drawn(options: argparse.Namespace, settings: Settings) -> Iterator[str]:

@@ -12,9 +12,8 @@ import pytest
 from pytest_touchstone.bundling.collect import bundled
 from pytest_touchstone.bundling.file import packed
 from pytest_touchstone.report_file import read_report
-from pytest_touchstone.settings_file import SettingsError, load_settings
+from pytest_touchstone.settings_file import load_settings
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
-from pytest_touchstone.unusable import Unusable
 
 
 def add(commands: Any) -> None:
@@ -36,21 +35,11 @@ def add(commands: Any) -> None:
 def _bundle(options: argparse.Namespace) -> int:
     """Write the file and say where; the exit code is one of pytest's."""
     output = options.output or options.report.with_suffix(".bundle.zip")
-    try:
-        settings = load_settings(Path(options.settings or DEFAULT_SETTINGS))
-        bundle, notices = bundled(read_report(options.report), settings)
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_bytes(packed(bundle))
-    except (Unusable, SettingsError) as error:
-        return _refuse(str(error))
-    except OSError as error:
-        return _refuse(f"{error.filename}: {error.strerror}")
+    settings = load_settings(Path(options.settings or DEFAULT_SETTINGS))
+    bundle, notices = bundled(read_report(options.report), settings)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_bytes(packed(bundle))
     lines = [f"note: {notice}" for notice in notices]
     lines.append(f"bundle: {output}; make the report again with --touchstone-replay={output}")
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return int(pytest.ExitCode.OK)
-
-
-def _refuse(message: str) -> int:
-    sys.stderr.write("".join(f"touchstone: {line}\n" for line in message.splitlines()))
-    return int(pytest.ExitCode.USAGE_ERROR)

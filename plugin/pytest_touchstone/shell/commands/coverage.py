@@ -17,6 +17,7 @@ from pytest_touchstone.corpus.embedder import CachedEmbedder, open_embedder
 from pytest_touchstone.corpus.vectors import VectorCache
 from pytest_touchstone.covering import Tally, cover_store
 from pytest_touchstone.paragraphs import CITATION
+from pytest_touchstone.redact import masker
 from pytest_touchstone.scorer.client import open_scorer
 from pytest_touchstone.scorer.embedded import EmbeddedScorer
 from pytest_touchstone.scorer.protocol import Scorer, SwitchedOff
@@ -57,9 +58,6 @@ def _coverage(options: argparse.Namespace) -> int:
     except _ScorerOff as error:
         sys.stderr.write(f"touchstone: {error}\n")
         return int(pytest.ExitCode.TESTS_FAILED)
-    except (Unusable, SettingsError) as error:
-        sys.stderr.write("".join(f"touchstone: {line}\n" for line in str(error).splitlines()))
-        return int(pytest.ExitCode.USAGE_ERROR)
     sys.stdout.write("".join(f"{line}\n" for line in lines(tally)))
     return int(pytest.ExitCode.OK)
 
@@ -119,7 +117,8 @@ async def _opened(configured: _Configured, opened: AsyncExitStack) -> Scorer:
         opened.callback(cache.close)
         embedder = CachedEmbedder(open_embedder(configured.settings.embedder), cache)
         return EmbeddedScorer(embedder.passages, embedder.identity, asyncio.to_thread)
-    scorer = await open_scorer(configured.scorer)
+    known = configured.settings.secrets() if configured.settings else ()
+    scorer = await open_scorer(configured.scorer, mask=masker(os.environ, known))
     if isinstance(scorer, SwitchedOff):
         raise _ScorerOff(scorer.message)
     opened.push_async_callback(scorer.aclose)

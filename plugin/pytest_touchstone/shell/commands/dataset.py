@@ -10,10 +10,9 @@ from typing import Any
 
 from pytest_touchstone.dataset import read_gold
 from pytest_touchstone.estimate import MIN_CLUSTERS, Plan
-from pytest_touchstone.gold import GoldError
+from pytest_touchstone.shell.output import refused
 
 _RATES = (0.5, 0.8, 0.95)
-_USAGE_ERROR = 4
 
 
 def add(commands: Any) -> None:
@@ -45,9 +44,8 @@ def _power(options: argparse.Namespace) -> int:
     """Print what is detectable; the exit code."""
     try:
         lines = list(power_lines(options))
-    except (GoldError, ValueError) as error:
-        sys.stderr.write(f"touchstone: {error}\n")
-        return _USAGE_ERROR
+    except ValueError as error:
+        return refused([str(error)])
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 

@@ -22,7 +22,6 @@ from pytest_touchstone.gate import (
 )
 from pytest_touchstone.report.model import Report
 from pytest_touchstone.report_file import read_report
-from pytest_touchstone.unusable import Unusable
 
 _TREATMENTS = ("warn", "fail")
 
@@ -51,20 +50,14 @@ def add(commands: Any) -> None:
 
 def _gate(options: argparse.Namespace) -> int:
     """Print one line per gate; the exit code is one of pytest's."""
-    try:
-        gates = [parse(text) for text in options.gates]
-        if not gates:
-            raise GateError("nothing to hold the report to: write gates behind its name")
-        against = [gate for gate in gates if gate.reference == "previous"]
-        if against and options.previous is None:
-            raise GateError(f"the gate `{against[0]}` needs --previous=FILE, the earlier report")
-        report = read_report(options.report)
-        previous = (
-            Previous(read_report(options.previous), options.previous.name) if against else None
-        )
-    except (GateError, Unusable) as error:
-        sys.stderr.write("".join(f"touchstone: {line}\n" for line in str(error).splitlines()))
-        return int(pytest.ExitCode.USAGE_ERROR)
+    gates = [parse(text) for text in options.gates]
+    if not gates:
+        raise GateError("nothing to hold the report to: write gates behind its name")
+    against = [gate for gate in gates if gate.reference == "previous"]
+    if against and options.previous is None:
+        raise GateError(f"the gate `{against[0]}` needs --previous=FILE, the earlier report")
+    report = read_report(options.report)
+    previous = Previous(read_report(options.previous), options.previous.name) if against else None
     treatment = _treatment(options, report)
     entries = gate_entries(gates, report, previous)
     lines = gate_lines(entries, treatment)

@@ -28,6 +28,7 @@ _PASSED_ON = (
     "shards",
     "budget",
     "replay",
+    "show",
 )
 _FLAGS = ("strict", "reuse_answers", "plan")
 # The console script lives in the package whose assertions pytest would rewrite; it has none.
@@ -40,7 +41,7 @@ def add(commands: Any) -> None:
     run.add_argument("--settings", metavar="FILE", help=f"default: {DEFAULT_SETTINGS}")
     run.add_argument("--dataset", metavar="FILE", help="gold questions, JSONL")
     run.add_argument("--output", metavar="PATH", help="report: a .json file, or a folder")
-    run.add_argument("--system", metavar="NAME", help="system under test")
+    run.add_argument("--system", metavar="NAME", help="system under test, or `module:function`")
     run.add_argument("--baseline", metavar="NAME", help="`none` for no comparison")
     run.add_argument("--split", choices=("dev", "test"), help="one half of the gold questions")
     run.add_argument("--sample", metavar="N", help="so many gold questions, types in proportion")
@@ -58,6 +59,7 @@ def add(commands: Any) -> None:
     run.add_argument("--budget", metavar="USD", help="stop when so much was spent")
     run.add_argument("--plan", action="store_true", help="print what it would cost, ask nobody")
     run.add_argument("--replay", metavar="BUNDLE", help="make a report again, without network")
+    run.add_argument("--show", metavar="CASE", help="print this case whole at the end")
     run.add_argument("--strict", action="store_true", help="low cases fail")
     run.add_argument(
         "pytest", nargs="*", metavar="-- PYTEST", help="for pytest, e.g. `-- -k retrieval -n 2`"
@@ -68,11 +70,12 @@ def add(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Evaluate; the exit code is pytest's."""
     folder = Path.cwd()
-    named = options.settings or options.replay
+    named = options.settings or options.dataset or options.replay
     if named is None and not (folder / DEFAULT_SETTINGS).is_file():
         sys.stderr.write(
             f"touchstone: {folder} has no {DEFAULT_SETTINGS}: start from the project's folder,"
-            " or name the file with --settings\n"
+            " name the file with --settings, or do without: --dataset gold.jsonl"
+            " --system package.module:function --baseline none\n"
         )
         return pytest.ExitCode.USAGE_ERROR
     return int(pytest.main(run_arguments(options, folder)))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pytest_touchstone.annotations import own_value
-from pytest_touchstone.estimate import differences, mean_of_repeats
-from pytest_touchstone.report.model import CaseEntry, Report
+from pytest_touchstone.estimate import Resampling, differences, mean_of_repeats, usable
+from pytest_touchstone.report.model import CaseEntry, Gold, Report
 from pytest_touchstone.score import SYSTEM_ERROR
 
 _NOT_THE_TASK = frozenset(
@@ -17,16 +17,27 @@ _NOT_THE_TASK = frozenset(
 """Labels of a gold question that change nothing in what is asked or expected."""
 
 
+class Pair(NamedTuple):
+    """One question's mean over repeats, before people's word replaced any score."""
+
+    then: float
+    now: float
+
+
 class Pairs(NamedTuple):
     """The differences by case, over what both sides scored, and what a reader should know of it.
 
+    :param values: what the differences are of.
     :param unlike: questions of the run that the earlier report asked otherwise, or not at all.
     :param failed: pairs in which the earlier report's system had failed.
+    :param unpaired: questions asked alike that only the earlier report scored, and only this one.
     """
 
     differences: Mapping[str, float]
+    values: Mapping[str, Pair]
     unlike: int = 0
     failed: int = 0
+    unpaired: tuple[int, int] = (0, 0)
 
 
 class _Asked(NamedTuple):
@@ -37,6 +48,19 @@ class _Asked(NamedTuple):
     failed: bool
 
 
+def resampling_of(report: Report) -> Resampling:
+    """The draws that differences over a report's questions are estimated with."""
+    snapshot = report["snapshot"]
+    gold = {case["case"]: case["gold"] for case in report["cases"]}
+    return Resampling(
+        {name: str(case.get("cluster", name)) for name, case in gold.items()},
+        type_of={name: case["type"] for name, case in gold.items()},
+        seed=snapshot["seed"],
+        resamples=snapshot["resamples"],
+        confidence=snapshot["confidence"],
+    )
+
+
 def against_baseline(report: Report, measure: str, kind: str | None) -> Pairs:
     """System minus baseline.  Where the baseline failed there is no pair: a broken baseline must
     make no system look better."""
@@ -44,7 +68,7 @@ def against_baseline(report: Report, measure: str, kind: str | None) -> Pairs:
     system = _asked(report, roles["system"], measure, kind)
     baseline = _asked(report, roles["baseline"] or "", measure, kind)
     whole = {case: asked for case, asked in baseline.items() if not asked.failed}
-    return Pairs(_differences(system, whole))
+    return _pairs(system, whole)
 
 
 def against_previous(report: Report, previous: Report, measure: str, kind: str | None) -> Pairs:
@@ -59,17 +83,29 @@ def against_previous(report: Report, previous: Report, measure: str, kind: str |
     alike = {
         case: asked
         for case, asked in then.items()
-        if case in now and _task(now[case].entry) == _task(asked.entry)
+        if case in now and not changed_labels(now[case].entry["gold"], asked.entry["gold"])
     }
-    found = _differences(now, alike)
-    failed = sum(alike[case].failed for case in found)
-    return Pairs(found, unlike=len(now) - len(alike), failed=failed)
+    found = _pairs({case: now[case] for case in alike}, alike)
+    failed = sum(alike[case].failed for case in found.differences)
+    return found._replace(unlike=len(now) - len(alike), failed=failed)
 
 
-def _differences(one: Mapping[str, _Asked], other: Mapping[str, _Asked]) -> dict[str, float]:
-    scored = {case: asked.value for case, asked in one.items() if asked.value is not None}
-    besides = {case: asked.value for case, asked in other.items() if asked.value is not None}
-    return differences(scored, besides)
+def changed_labels(one: Gold, other: Gold) -> list[str]:
+    """What two versions of a gold question ask or expect differently; nothing: they are alike."""
+    names = sorted((one.keys() | other.keys()) - _NOT_THE_TASK)
+    return [name for name in names if one.get(name, ...) != other.get(name, ...)]
+
+
+def _pairs(one: Mapping[str, _Asked], other: Mapping[str, _Asked]) -> Pairs:
+    now, then = _scored(one), _scored(other)
+    # A difference of two values that are in a report need not be one that can be reckoned with.
+    found = {case: one for case, one in differences(now, then).items() if usable(one)}
+    unpaired = (len(then.keys() - now.keys()), len(now.keys() - then.keys()))
+    return Pairs(found, {case: Pair(then[case], now[case]) for case in found}, unpaired=unpaired)
+
+
+def _scored(asked: Mapping[str, _Asked]) -> dict[str, float]:
+    return {case: one.value for case, one in asked.items() if one.value is not None}
 
 
 def _asked(report: Report, system: str, measure: str, kind: str | None) -> dict[str, _Asked]:
@@ -86,10 +122,6 @@ def _of_repeats(repeats: Iterable[CaseEntry], measure: str) -> _Asked:
     scores = [
         own_value(entry["scores"][measure], entry["details"].get(measure, {})) for entry in repeats
     ]
-    values = [value for value in scores if value is not None]
+    values = [value for value in scores if value is not None and usable(value)]
     failed = any(entry["reasons"].get(measure) == SYSTEM_ERROR for entry in repeats)
     return _Asked(repeats[0], mean_of_repeats(values) if values else None, failed)
-
-
-def _task(entry: CaseEntry) -> dict[str, object]:
-    return {name: value for name, value in entry["gold"].items() if name not in _NOT_THE_TASK}

@@ -1,0 +1,67 @@
+"""Who read the answers: values of two runs are comparable where the same instrument gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pytest_touchstone.annotations import REPLACED
+from pytest_touchstone.report.model import Report, Snapshot
+
+INSTRUMENTS = ("judge", "scorer")
+"""Roles whose model, not the system, may be what differs."""
+
+
+class OtherInstrument(NamedTuple):
+    """What was otherwise when two reports' answers were read.
+
+    :param role: `judge` or `scorer`.
+    :param then: its model in the earlier report.
+    :param now: its model in this one.
+    :param prompts: where the model is the same, the prompts that it was asked with otherwise.
+    """
+
+    role: str
+    then: str | None
+    now: str | None
+    prompts: tuple[str, ...] = ()
+
+
+def other_instrument(report: Report, previous: Report, measure: str) -> OtherInstrument | None:
+    """What a measure of two systems under test was read by differently, or ``None``."""
+    now, then = report["snapshot"], previous["snapshot"]
+    origins = _origins(report, measure) | _origins(previous, measure)
+    for role in INSTRUMENTS:
+        earlier, own = _model(then, role), _model(now, role)
+        if role in origins and earlier != own:
+            return OtherInstrument(role, earlier, own)
+    if "judge" in origins:
+        one, other = _judging(then["prompts"]), _judging(now["prompts"])
+        names = one.keys() | other.keys()
+        if prompts := sorted(name for name in names if one.get(name) != other.get(name)):
+            return OtherInstrument(
+                "judge", _model(then, "judge"), _model(now, "judge"), (*prompts,)
+            )
+    return None
+
+
+def _origins(report: Report, measure: str) -> set[str]:
+    """Where the values of the system under test are from, those that people replaced included."""
+    entry = next((one for one in report["measures"] if one["measure"] == measure), None)
+    result = entry["system"] if entry else None
+    found = set(result["origin"]) if result else set()
+    if "human" in found:
+        for case in report["cases"]:
+            own = case["details"].get(measure, {}).get(REPLACED)
+            if own and case["system"] == report["snapshot"]["roles"]["system"]:
+                found.add(own["origin"])
+    return found
+
+
+def _model(snapshot: Snapshot, role: str) -> str | None:
+    model: str | None = snapshot["models"].get(role, {}).get("model")
+    return model
+
+
+def _judging(prompts: Mapping[str, str]) -> dict[str, str]:
+    return {name: digest for name, digest in prompts.items() if name.startswith("judge")}

@@ -1,0 +1,91 @@
+"""Observations with their scores, many in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from pytest_touchstone.gold import Case
+from pytest_touchstone.score import Score
+from pytest_touchstone.storable import storable
+from pytest_touchstone.store import tables
+from pytest_touchstone.store.answers import insert_answers
+from pytest_touchstone.store.judgments import insert_judgments
+from pytest_touchstone.store.statements import as_text
+from pytest_touchstone.trace import Observation
+
+
+class Recording(NamedTuple):
+    """An observation to be stored.
+
+    :ivar key: that of the claim which ``owner`` has on it.
+    :ivar judge: the model whose verdicts the observation holds.
+    :ivar unfinished: not all of it could be read.
+    :ivar kept: its answers were written before, and their passages are there.
+    """
+
+    run_id: str
+    key: str
+    owner: str
+    case: Case
+    seen: Observation
+    scores: Mapping[str, Score]
+    judge: str
+    created_at: str
+    unfinished: bool = False
+    kept: bool = False
+
+
+def closed(connection: Connection, rows: Sequence[Recording]) -> bool:
+    """Close the claims of one process; whether all of them were still its own."""
+    claims = {"its_keys": [row.key for row in rows], "its_owner": rows[0].owner}
+    return connection.execute(_CLOSE, claims).rowcount == len(rows)
+
+
+def write_recordings(connection: Connection, rows: Sequence[Recording]) -> None:
+    """Write answers, what was read of them, and scores."""
+    numbers = insert_answers(connection, rows)
+    for row, number in zip(rows, numbers, strict=True):
+        insert_judgments(connection, number, row.seen, row.judge, row.created_at)
+    scores = [
+        _score_row(row, number, measure, score)
+        for row, number in zip(rows, numbers, strict=True)
+        for measure, score in row.scores.items()
+    ]
+    if scores:
+        connection.execute(_NEW_SCORES, scores)
+
+
+def _score_row(row: Recording, question_id: int, measure: str, score: Score) -> dict[str, Any]:
+    seen = row.seen
+    return {
+        "run_id": row.run_id,
+        "question_id": question_id,
+        "case_id": seen.case_id,
+        "system": seen.system,
+        "repeat": seen.repeat,
+        "mode": seen.mode,
+        "measure": measure,
+        "value": score.value,
+        "reason": score.reason,
+        "origin": score.origin,
+        "engine": score.engine,
+        "detail": as_text(score.detail),
+        "why": storable(score.why),
+        "created_at": row.created_at,
+    }
+
+
+_NEW_SCORES = sa.insert(tables.scores)
+_CLOSE = (
+    sa.update(tables.calls)
+    .where(
+        tables.calls.c.key.in_(sa.bindparam("its_keys", expanding=True)),
+        tables.calls.c.owner == sa.bindparam("its_owner"),
+        tables.calls.c.state == "claimed",
+    )
+    .values(state="done")
+)
