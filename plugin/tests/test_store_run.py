@@ -166,10 +166,10 @@ def test_what_is_done_is_told_once_a_look(store: Store) -> None:
 def test_repeats_and_modes_are_units_of_their_own(store: Store) -> None:
     run = join(store, "a", CASES)
     unit = UNITS[0]
-    for number, one in enumerate([unit, replace(unit, repeat=1), replace(unit, mode="live")]):
+    for number, one in enumerate([unit, unit._replace(repeat=1), unit._replace(mode="live")]):
         assert claim(run, one) == one
         record(run, one, f"answer {number}")
-    again, live = replace(unit, repeat=1), replace(unit, mode="live")
+    again, live = unit._replace(repeat=1), unit._replace(mode="live")
     assert run.scores([again]) == {again: {"M": Score(1.0, "answer 1")}}
     assert run.scores([live]) == {live: {"M": Score(1.0, "answer 2")}}
 

@@ -74,6 +74,7 @@ class JudgeCalls:
         self.live = asyncio.Event()
         self._hits = 0
         self._failed_in_a_row = 0
+        self._last_failure = ""
         self._fingerprints: set[str] = set()
 
     async def ask(self, request: ChatRequest) -> Completion:
@@ -105,7 +106,10 @@ class JudgeCalls:
 
     async def _made(self, key: str, request: ChatRequest) -> Mapping[str, Any]:
         if self._failed_in_a_row >= _FAILURES_TOLERATED:
-            message = f"not asked: the judge failed {self._failed_in_a_row} times in a row"
+            message = (
+                f"not asked: the judge failed {self._failed_in_a_row} times in a row, the last"
+                f" time with: {self._last_failure}"
+            )
             raise ChatError("connection", message, retryable=False)
         if self._purse is None:
             return _result(await self._completed(key, request))
@@ -140,7 +144,9 @@ class JudgeCalls:
                 request.messages, schema=request.schema, **request.params
             )
         except ChatError as error:
-            self._failed_in_a_row += error.kind in _OUT_OF_REACH
+            if error.kind in _OUT_OF_REACH:
+                self._failed_in_a_row += 1
+                self._last_failure = error.message
             if error.usage is not None:  # refused or cut off, and paid for all the same
                 self._note(f"{key}/{uuid.uuid4().hex}", error.usage)
             raise

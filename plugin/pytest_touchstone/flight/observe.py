@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from pytest_touchstone.flight.lane import Lane, SystemFailed
 from pytest_touchstone.flight.purse import Purse
@@ -30,8 +31,6 @@ from pytest_touchstone.trace import (
 
 Count = Callable[[Filters], Awaitable[int | None]]
 Price = Callable[[Sequence[Usage] | None], tuple[float | None, str | None]]
-Recall = Callable[["Work", bool], Awaitable[Observation | None]]
-"""Work, and whether its passages alone are asked for, to what is stored of it already."""
 Address = Callable[["Work", tuple[int, ...], bool], str]
 """Work, the turns that are asked, and whether passages alone are, to what it is found by again."""
 _LONGEST_MESSAGE = 500
@@ -55,6 +54,24 @@ class Work:
     def needs(self) -> frozenset[Need]:
         """Everything that some measure needs observed."""
         return frozenset().union(*(measure.needs for measure in self.measures))
+
+
+class Recall(Protocol):
+    """Finds answers that are there already."""
+
+    async def __call__(self, work: Work, retrieve_only: bool) -> Observation | None:
+        """What is stored of the work, or of its passages alone."""
+        ...
+
+    def reuses(self, system: str) -> bool:
+        """Whether answers of earlier runs may stand for the system's."""
+        ...
+
+    async def several(
+        self, works: Sequence[Work], retrieve_only: bool
+    ) -> Sequence[Observation | None]:
+        """What earlier runs stored of works of one system."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +130,23 @@ class Observer:
                 work, tuple(turn.index for turn in turns), turns[-1].retrieved_only
             ),
         )
+
+    def reuses(self, system: str) -> bool:
+        """Whether answers of earlier runs may stand for the system's."""
+        return self.recall is not None and self.recall.reuses(system)
+
+    async def reused(self, works: Sequence[Work], lane: Lane) -> list[Observation | None]:
+        """What earlier runs saw of works of one system; ``None`` where it is to be asked."""
+        found: list[Observation | None] = [None] * len(works)
+        if self.recall is None:
+            return found
+        for only in (False, True):
+            places = [place for place, work in enumerate(works) if _only(work, lane) is only]
+            known = await self.recall.several([works[place] for place in places], only)
+            for place, seen in zip(places, known, strict=True):
+                if seen is not None:
+                    found[place] = await self._recalled(works[place], seen)
+        return found
 
     async def _recalled(self, work: Work, known: Observation) -> Observation:
         """Stored answers, measured by today's settings; what this run stored is as it was."""

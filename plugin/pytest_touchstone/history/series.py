@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pytest_touchstone.comparing.model import Difference
 from pytest_touchstone.comparing.snapshots import snapshot_differences
 from pytest_touchstone.comparing.words import values
-from pytest_touchstone.report.figures import decimals
+from pytest_touchstone.report.figures import decimals, shown
 from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.instruments import INSTRUMENTS
 from pytest_touchstone.report.model import MeasureEntry, Report, Result, Snapshot
@@ -91,7 +91,7 @@ def series_of(runs: Sequence[RunFigures]) -> list[Series]:
     """
     taken: dict[str, list[tuple[Snapshot, MeasureEntry]]] = {}
     for run in runs:
-        for entry in run.measures:
+        for entry in filter(shown, run.measures):
             taken.setdefault(entry["measure"], []).append((run.snapshot, entry))
     between = _Between()
     return [_series(found, between) for found in taken.values()]

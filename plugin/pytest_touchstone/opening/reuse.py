@@ -147,6 +147,25 @@ class StoredAnswers:
                 self._ahead[kind] = await self._threads.run(self._known, works, retrieve_only)
             return self._ahead[kind].pop(unit)
 
+    def reuses(self, system: str) -> bool:
+        """Whether answers of earlier runs may stand for the system's."""
+        return system in self._order
+
+    async def several(
+        self, works: Sequence[Work], retrieve_only: bool
+    ) -> Sequence[Observation | None]:
+        """What earlier runs stored of works of one system, read in one go."""
+        # What this run itself kept goes before.
+        ours = [work for work in works if not self._run.may_have_kept(_unit(work))]
+        if not ours:
+            return [None] * len(works)
+        known = await self._threads.run(self._known, ours, retrieve_only)
+        async with self._reading:
+            # Nobody need look for the others again when they are asked for.
+            missed = self._ahead.setdefault((works[0].system, retrieve_only), {})
+            missed |= {unit: None for unit, found in known.items() if found is None}
+        return [known.get(_unit(work)) for work in works]
+
     def _known(self, works: Sequence[Work], retrieve_only: bool) -> dict[Unit, Observation | None]:
         """What earlier runs stored."""
         places = {_unit(work): self._addresses.candidates(work, retrieve_only) for work in works}

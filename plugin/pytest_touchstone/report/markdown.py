@@ -16,6 +16,7 @@ from pytest_touchstone.report.figures import (
     ends,
     number,
     score,
+    shown,
     step_rows,
 )
 from pytest_touchstone.report.model import GateEntry, MeasureEntry, Report
@@ -99,7 +100,12 @@ def _scores(report: Report) -> Iterator[str]:
     level = f"({100 * report['snapshot']['confidence']:g}% CI)"
     header = ["Measure", f"Score {level}"]
     header += ["Baseline", f"Δ {level}", "p", "Detects"] if beside else []
-    yield table([[*header, "n"], *(_score(entry, report, beside) for entry in report["measures"])])
+    yield table(
+        [
+            [*header, "n"],
+            *(_score(entry, report, beside) for entry in filter(shown, report["measures"])),
+        ]
+    )
     if beside:
         yield (
             "<sub>▲ better, ▼ worse, ○ undecided: against chance, with p corrected for the number"
@@ -138,7 +144,7 @@ def _types(report: Report) -> Iterator[str]:
     if not types:
         return
     rows = [["Measure", *(escaped(name.replace("_", " ")) for name in types)]]
-    for entry in report["measures"]:
+    for entry in filter(shown, report["measures"]):
         row = [escaped(entry["title"])]
         for name in types:
             result = entry["by_type"].get(name)

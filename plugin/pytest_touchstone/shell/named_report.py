@@ -11,8 +11,7 @@ from pytest_touchstone.report.model import Report
 from pytest_touchstone.report_file import read_report
 from pytest_touchstone.run import report_again
 from pytest_touchstone.settings import Settings
-from pytest_touchstone.settings_file import load_settings
-from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
+from pytest_touchstone.shell.project import project_settings
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.rows import run_ids
 from pytest_touchstone.unusable import Unusable
@@ -36,7 +35,7 @@ def named_report(name: str, settings_file: str | None) -> Report:
     file = Path(name)
     if file.suffix == ".json" or file.is_file():
         return read_report(file)
-    return _stored(load_settings(Path(settings_file or DEFAULT_SETTINGS)), name)
+    return _stored(project_settings(settings_file), name)
 
 
 def _stored(settings: Settings, name: str) -> Report:

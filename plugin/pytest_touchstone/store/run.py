@@ -11,9 +11,10 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -73,8 +74,7 @@ class RunStart:
     session: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """The unit of a claim: one system's whole conversation over one case."""
 
     case_id: str
@@ -89,7 +89,7 @@ class Unit:
     @property
     def place(self) -> Place:
         """The same as the store's rows name it."""
-        return Place(self.case_id, self.system, self.repeat, self.mode)
+        return Place(*self)
 
 
 class LostClaim(Exception):  # noqa: N818 - not an error of anybody's making
@@ -219,16 +219,7 @@ class RunStore:
 
         ``None`` where there is none: all of them are other processes' work.
         """
-        rows = {
-            unit: {
-                "key": unit.key(self.run_id),
-                "kind": "answer",
-                "owner": self.owner,
-                "state": _CLAIMED,
-                "created_at": now(),
-            }
-            for unit in units
-        }
+        rows = self._claims(units)
         if len(rows) == 1:  # is simply tried
             return self._store.write(Row(_claim_units, *rows.items()))
 
@@ -241,6 +232,28 @@ class RunStore:
             return None
 
         return self._store.write(job)
+
+    def claim_all(self, units: Sequence[Unit]) -> Future[list[Unit]]:
+        """Claim all of the units that nobody has or had, which are these."""
+        rows = self._claims(units)
+
+        def job(connection: Connection) -> list[Unit]:
+            return list(compress(rows, claimed(connection, list(rows.values()))))
+
+        return self._store.write(job)
+
+    def _claims(self, units: Sequence[Unit]) -> dict[Unit, dict[str, Any]]:
+        moment = now()
+        return {
+            unit: {
+                "key": unit.key(self.run_id),
+                "kind": "answer",
+                "owner": self.owner,
+                "state": _CLAIMED,
+                "created_at": moment,
+            }
+            for unit in units
+        }
 
     def beat(self) -> Future[None]:
         """Show that this process lives."""
@@ -377,7 +390,7 @@ class RunStore:
         rows = self._store.read(lambda connection: connection.execute(_SCORES, here).all())
         found: dict[Unit, dict[str, Score]] = {}
         for row in rows:
-            unit = replace(first, case_id=row.case_id)
+            unit = first._replace(case_id=row.case_id)
             found.setdefault(unit, {})[row.measure] = _score(row)
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_touchstone.report.figures import compared, decimals, step_results, steps
+from pytest_touchstone.report.figures import compared, decimals, shown, step_results, steps
 from pytest_touchstone.report.model import Delta, GateEntry, MeasureEntry, Report, Result
 from pytest_touchstone.report.page.figure import (
     disclosure,
@@ -26,7 +26,7 @@ def ladder(report: Report) -> Html | None:
         return None
     names = steps(report)
     rows = []
-    for entry in report["measures"]:
+    for entry in filter(shown, report["measures"]):
         digits = decimals(entry)
         results = step_results(entry, report)
         cells: list[Node] = []
@@ -54,7 +54,7 @@ def _against_baseline(report: Report) -> Html | None:
         return None
     variants = report["snapshot"]["roles"]["variants"]
     rows = []
-    for entry in report["measures"]:
+    for entry in filter(shown, report["measures"]):
         found = [entry["variants"].get(name) for name in variants]
         deltas = [*(variant and variant["delta"] for variant in found), entry["delta"]]
         rows.append(row(untrusted(entry["title"]), [_delta(one, entry) for one in deltas]))
@@ -93,7 +93,7 @@ def by_type(report: Report) -> Html | None:
     if not types:
         return None
     rows = []
-    for entry in report["measures"]:
+    for entry in filter(shown, report["measures"]):
         cells = [_heat(entry, entry["by_type"].get(name)) for name in types]
         rows.append(tag("tr", tag("th", untrusted(entry["title"]), scope="row"), cells))
     return section(

@@ -12,7 +12,7 @@ function byScale(measures) {
   return [...groups.values()];
 }
 
-function shortened(title, length = 26) {
+function shortened(title, length = 28) {
   return title.length > length ? `${title.slice(0, length - 1)}…` : title;
 }
 
@@ -31,7 +31,13 @@ function domainOf(range, values) {
 }
 
 const plain = (text) => visible(text).map((part) => (typeof part === "string" ? part : part.textContent)).join("");
-const name = (measure) => shortened(plain(measure.title));
+const name = (measure) => shortened(plain(measure.short));
+
+/** What the signs behind the names of a chart mean. */
+function signs(measures) {
+  const said = [[" °", "° offline judge"], [" ~", "~ proxy"]];
+  return said.filter(([sign]) => measures.some((measure) => measure.short.endsWith(sign))).map(([, text]) => `  ${text}`).join("");
+}
 
 /** Scores with intervals, and differences with theirs. */
 function forest(width) {
@@ -47,14 +53,14 @@ function forest(width) {
     const text = (row) => `${row.measure}, ${plain(row.who)}: ${digits(row.value, row.digits)} [${digits(row.low, row.digits)}, ${digits(row.high, row.digits)}]`;
     const common = {
       width,
-      marginLeft: 160,
+      marginLeft: 176,
       marginRight: 24,
       height: 48 + 24 * group.length,
       style: { fontSize: "11px" },
     };
     charts.push(figureOf(
       `Score${group[0].unit ? ` (${group[0].unit})` : ""}`,
-      baseline && baseline !== system ? "● system  ○ baseline" : "● system",
+      `${baseline && baseline !== system ? "● system  ○ baseline" : "● system"}${signs(group)}`,
       `Scores with intervals. ${rows.map(text).join("; ")}`,
       {
         ...common,
@@ -78,7 +84,7 @@ function forest(width) {
     const reach = Math.max(...deltas.flatMap((row) => [Math.abs(row.low), Math.abs(row.high)])) || 1;
     charts.push(figureOf(
       "Difference to the baseline",
-      "▲ better  ▼ worse  ○ undecided",
+      `▲ better  ▼ worse  ○ undecided${signs(group)}`,
       `Differences to the baseline with intervals. ${deltas.map(told).join("; ")}`,
       {
         ...common,

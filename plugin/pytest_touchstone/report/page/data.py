@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_touchstone.report.figures import decimals, steps
 from pytest_touchstone.report.model import CaseEntry, MeasureEntry, PassageEntry, Report, Result
+from pytest_touchstone.report.substitutes import short
 from pytest_touchstone.report.verdict import standing
 from pytest_touchstone.score import NOT_APPLICABLE
 
@@ -185,6 +186,7 @@ def _measure(entry: MeasureEntry, report: Report) -> dict[str, Any]:
     return {
         "name": entry["measure"],
         "title": entry["title"],
+        "short": short(entry["title"]),
         "unit": entry["unit"],
         "range": entry["range"],
         "better": "higher" if entry["higher_is_better"] else "lower",

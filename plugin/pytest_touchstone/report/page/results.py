@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_touchstone.report.figures import compared, count, decimals
+from pytest_touchstone.report.figures import compared, count, decimals, shown
 from pytest_touchstone.report.model import MeasureEntry, Report, Result
 from pytest_touchstone.report.notes import missing, notes, warnings
 from pytest_touchstone.report.page.figure import (
@@ -104,7 +104,7 @@ def scores(report: Report) -> Html | None:
 
 def _by_dimension(report: Report) -> Iterator[tuple[str, list[MeasureEntry]]]:
     found: dict[str, list[MeasureEntry]] = {}
-    for entry in report["measures"]:
+    for entry in filter(shown, report["measures"]):
         found.setdefault(entry["dimension"], []).append(entry)
     yield from found.items()
 
@@ -152,7 +152,7 @@ def _count(system: Result | None, entry: MeasureEntry) -> Node:
 
 def _methods(report: Report) -> Html:
     rows = []
-    for entry in report["measures"]:
+    for entry in filter(shown, report["measures"]):
         system, delta = entry["system"], entry["delta"]
         low, high = entry["range"]
         spread = f"{_end(low)} to {_end(high)}"

@@ -23,8 +23,8 @@ from pytest_touchstone.report.people import people_lines
 from pytest_touchstone.report_file import read_report
 from pytest_touchstone.run import report_again
 from pytest_touchstone.settings import Settings
-from pytest_touchstone.settings_file import load_settings
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
+from pytest_touchstone.shell.project import project_settings
 from pytest_touchstone.shell.session import Finished, previous_report
 from pytest_touchstone.unusable import Unusable
 from pytest_touchstone.worksheet import additions, read_worksheet, worksheet
@@ -64,7 +64,7 @@ def add(commands: Any) -> None:
 
 def _annotate(options: argparse.Namespace) -> int:
     """Print what was done; the exit code is one of pytest's."""
-    settings = load_settings(Path(options.settings or DEFAULT_SETTINGS))
+    settings = project_settings(options.settings)
     lines = _drawn(options, settings) if options.draw else _read(options, settings)
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return int(pytest.ExitCode.OK)

@@ -12,8 +12,8 @@ import pytest
 from pytest_touchstone.bundling.collect import bundled
 from pytest_touchstone.bundling.file import packed
 from pytest_touchstone.report_file import read_report
-from pytest_touchstone.settings_file import load_settings
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
+from pytest_touchstone.shell.project import project_settings
 
 
 def add(commands: Any) -> None:
@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
 def _bundle(options: argparse.Namespace) -> int:
     """Write the file and say where; the exit code is one of pytest's."""
     output = options.output or options.report.with_suffix(".bundle.zip")
-    settings = load_settings(Path(options.settings or DEFAULT_SETTINGS))
+    settings = project_settings(options.settings)
     bundle, notices = bundled(read_report(options.report), settings)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_bytes(packed(bundle))

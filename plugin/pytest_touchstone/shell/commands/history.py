@@ -17,9 +17,9 @@ from pytest_touchstone.nearest import hint
 from pytest_touchstone.report.display import printable
 from pytest_touchstone.run import report_again
 from pytest_touchstone.settings import Settings
-from pytest_touchstone.settings_file import load_settings
 from pytest_touchstone.shell.output import put
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
+from pytest_touchstone.shell.project import project_settings
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.rows import run_ids
 from pytest_touchstone.unusable import Unusable
@@ -62,7 +62,7 @@ def add(commands: Any) -> None:
 def _history(options: argparse.Namespace) -> int:
     """Write the history."""
     store = {} if options.store is None else {"store": options.store}
-    settings = load_settings(Path(options.settings or DEFAULT_SETTINGS), overrides=store)
+    settings = project_settings(options.settings, store)
     return put(_written(settings, options), options.output)
 
 
