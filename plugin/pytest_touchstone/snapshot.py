@@ -80,7 +80,10 @@ def run_config(
             "baseline": settings.baseline,
             "variants": list(settings.variants),
         },
-        "systems": {name: dict(system.identity) for name, system in systems.items()},
+        "systems": {
+            name: {"source_sha256": system.source, **system.identity}
+            for name, system in systems.items()
+        },
         "models": {
             "generator": {"model": settings.generator.effective_model},
             "embedder": {"model": embedder},

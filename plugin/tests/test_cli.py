@@ -96,7 +96,9 @@ def test_a_function_and_gold_questions_are_enough(project: Project, ways: list[s
     assert code == 0, text
     report = project.report()
     assert report["snapshot"]["roles"]["system"] == "app:plain"
-    assert report["snapshot"]["systems"] == {"app:plain": {"ask": "app:plain"}}
+    seen = report["snapshot"]["systems"]["app:plain"]
+    assert seen == {"ask": "app:plain", "source_sha256": seen["source_sha256"]}
+    assert len(seen["source_sha256"]) == 64
     assert measure_of(report, "Recall@5")["system"]["n"] == len(CASES) - 1  # q04 has no labels
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from pytest_touchstone.annotations import REPLACED
 from pytest_touchstone.gate import Previous, gate_entries, parse
 from pytest_touchstone.report import to_json, validate
+from pytest_touchstone.report_file import read_report
 
 TWENTY = [1.0] * 14 + [0.0] * 6
 
@@ -371,3 +373,14 @@ def test_peoples_words_on_one_side_are_no_difference() -> None:
         [parse("Faithfulness >= previous")], now, Previous(before.report(), "main.json")
     )
     assert (entry["outcome"], entry["value"]) == ("pass", 0.0)
+
+
+def test_the_embedded_scorer_is_what_the_settings_name() -> None:
+    report = read_report(Path(__file__).parents[2] / "reports" / "sample.json")
+    assert report["snapshot"]["settings"]["scorer"]["model"] == "embedded"
+    (entry,) = gate_entries([parse("CitationCoverage >= 0.1")], report)
+    assert entry["outcome"] == "pass"
+    report["snapshot"]["settings"]["scorer"]["model"] = "bge-reranker-v2-m3"
+    (other,) = gate_entries([parse("CitationCoverage >= 0.1")], report)
+    assert other["outcome"] == "not_run"
+    assert "the settings name bge-reranker-v2-m3 as scorer" in other["why"]

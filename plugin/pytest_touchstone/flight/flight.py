@@ -9,29 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 import threading
 import time
-import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from itertools import dropwhile
-from typing import Any, TypeVar
+from typing import Any
 
 from pytest_touchstone.annotations import is_opinion, over
-from pytest_touchstone.flight import lane as lanes_module
 from pytest_touchstone.flight.canary_round import CanaryRound
 from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.judging import with_opinion
 from pytest_touchstone.flight.lane import Lane
+from pytest_touchstone.flight.loop import all_ended, cancel_the_rest, complete, stalled
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.places import RANK
 from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
 from pytest_touchstone.flight.trail import Uses, begin_trail
-from pytest_touchstone.flight.writing import written
+from pytest_touchstone.flight.writing import all_written, written
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.score import MEASURE_ERROR, Score, unscored
 from pytest_touchstone.storable import json_data
@@ -40,7 +37,6 @@ from pytest_touchstone.store.run import LostClaim, RunStore, Unit, Watch
 from pytest_touchstone.trace import Observation
 from pytest_touchstone.verdicts import Opinion
 
-T = TypeVar("T")
 Scores = Mapping[str, Score]
 _BEAT_EVERY_S = 1.0
 _WATCH_EVERY_S = 0.1
@@ -51,7 +47,8 @@ _FINISH_WITHIN_S = 2.0
 _CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
 _FEWEST_AWAITING_JUDGEMENT = 64
-_READ_AHEAD = 64  # units whose scores are read together, where tests go through the plan
+_READ_AHEAD = 256  # units whose scores are read together, where tests go through the plan
+_REUSED_TOGETHER = 100  # units whose stored answers are measured and stored together
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
 
 
@@ -166,9 +163,10 @@ class Flight:
         unit = Unit(case_id, system, repeat, mode)
         if unit not in self._works:
             raise FlightError(f"the plan has no case {case_id} for system {system!r}")
-        deadline = time.monotonic() + self._patience
-        while not self._came(unit, deadline):
-            self._meanwhile()
+        if unit not in self._done:
+            deadline = time.monotonic() + self._patience
+            while not self._came(unit, deadline):
+                self._meanwhile()
         if unit not in self._ahead:
             self._read_ahead(unit)
         return self._ahead.pop(unit, {})
@@ -242,11 +240,11 @@ class Flight:
         loop.set_default_executor(DaemonExecutor("touchstone-to-thread"))
         deaf: set[asyncio.Task[Any]] = set()
         try:
-            _complete(loop, self._carry_out())
+            complete(loop, self._carry_out())
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self._failure = self._failure or error
         try:
-            deaf = _complete(loop, _cancel_the_rest())
+            deaf = complete(loop, cancel_the_rest(_CLOSE_WITHIN_S))
             if not deaf:
                 loop.close()
             for crew in self._crews.values():
@@ -256,7 +254,7 @@ class Flight:
             self._end()
         if deaf:
             # They ignore that they were told to end; nobody waits for this thread any more.
-            _complete(loop, _all_ended(deaf))
+            complete(loop, all_ended(deaf))
             loop.close()
 
     def _end(self) -> None:
@@ -271,7 +269,11 @@ class Flight:
                 self._group = group
                 others = [group.create_task(self._pulse()), group.create_task(self._watch(group))]
                 for crew in self._crews.values():
-                    self._staff(crew, group)
+                    if self._observer.reuses(crew.lane.system.name):
+                        self._finishing.add(task := group.create_task(self._reuse(crew, group)))
+                        task.add_done_callback(self._finishing.discard)
+                    else:
+                        self._staff(crew, group)
                 if self._canaries is not None:
                     others.append(group.create_task(self._canaries.fly()))
                 await self._landed.wait()
@@ -300,6 +302,37 @@ class Flight:
             task = group.create_task(self._work_off(crew))
             crew.tasks.add(task)
             task.add_done_callback(crew.tasks.discard)
+
+    async def _reuse(self, crew: _Crew, group: asyncio.TaskGroup) -> None:
+        """Settle what earlier runs answered, many units at a time; the others are asked for."""
+        units, crew.waiting = crew.waiting, deque()
+        while units and not self._stopping.is_set():
+            window = [units.popleft() for _ in range(min(_REUSED_TOGETHER, len(units)))]
+            settled = await self._settled_at_once(window, crew)
+            crew.waiting.extend(unit for unit in window if unit not in settled)
+            self._staff(crew, group)
+
+    async def _settled_at_once(self, units: Iterable[Unit], crew: _Crew) -> Collection[Unit]:
+        """Those of the units that nobody need be asked about, nor read: they are settled."""
+        works = {
+            u: w
+            for u in units
+            if u not in self._done and not self._reading.reads(w := self._works[u])
+        }
+        known = await self._observer.reused(list(works.values()), crew.lane)
+        seen = {unit: found for unit, found in zip(works, known, strict=True) if found is not None}
+        mine = await written(self._run.claim_all(list(seen)))
+        self._foreign |= seen.keys() - set(mine) - self._done
+        for unit in mine:
+            self._begin(unit, crew)
+        crew.counts.asked += len(mine)
+        records = {unit: self._recorded(works[unit], seen[unit]) for unit in mine}
+        await all_written(list(records.values()))
+        crew.counts.done += len(mine)
+        lost = {unit for unit, record in records.items() if _lost(record)}
+        self._foreign |= lost - self._done
+        self._mark_done(records.keys() - lost)
+        return seen
 
     async def _work_off(self, crew: _Crew) -> None:
         while (unit := await self._next(crew)) is not None:
@@ -347,11 +380,15 @@ class Flight:
         self._crews[unit.system].counts.expected += sign
         self._reading.expect(self._works[unit], sign)
 
-    async def _do(self, unit: Unit, crew: _Crew) -> None:
-        work = self._works[unit]
+    def _begin(self, unit: Unit, crew: _Crew) -> None:
+        """A unit's call is not to come any more."""
         if unit in self._unbegun:
             self._unbegun.discard(unit)
             crew.counts.expected -= 1
+
+    async def _do(self, unit: Unit, crew: _Crew) -> None:
+        work = self._works[unit]
+        self._begin(unit, crew)
         crew.counts.asked += 1
         crew.counts.in_flight += 1
         self._in_flight += 1
@@ -518,7 +555,7 @@ class Flight:
             still = still + 1 if self._pulses == seen else 0
             seen = self._pulses
             if still >= _STALLED_AFTER_BEATS:
-                self._failure = FlightError(_stalled(self._thread.ident, still * _BEAT_EVERY_S))
+                self._failure = FlightError(stalled(self._thread.ident, still * _BEAT_EVERY_S))
                 self._stopping.set()
                 self._end()
             if beat is None or beat.done():
@@ -547,53 +584,17 @@ def _measured(measure: Measure, work: Work, seen: Observation, engine: str) -> S
         return unscored(MEASURE_ERROR, f"{measure.name} raised {type(error).__name__}: {error}")
 
 
+def _lost(record: Future[None]) -> bool:
+    """Whether a claim was another process's when its results were to be stored.
+
+    :raises StoreError: where they could not be.
+    """
+    try:
+        record.result()
+    except LostClaim:
+        return True
+    return False
+
+
 def _unit(work: Work) -> Unit:
     return Unit(work.case.id, work.system, work.repeat, work.mode)
-
-
-def _complete(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run the loop until the coroutine is done, whatever a system does to it.
-
-    ``SystemExit`` in a task that a system started stops the loop; whoever awaits that task gets
-    it as well, so that the loop can simply go on.
-    """
-    task = loop.create_task(coroutine)
-    while not task.done():
-        try:
-            loop.run_until_complete(task)
-        except (SystemExit, KeyboardInterrupt):
-            if task.done():
-                raise
-    return task.result()
-
-
-async def _cancel_the_rest() -> set[asyncio.Task[Any]]:
-    """End what is left on the loop; the tasks that do not let themselves be ended."""
-    rest = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in rest:
-        task.cancel()
-    deaf: set[asyncio.Task[Any]] = set()
-    if rest:
-        _, deaf = await asyncio.wait(rest, timeout=_CLOSE_WITHIN_S)
-    with contextlib.suppress(TimeoutError):
-        loop = asyncio.get_running_loop()
-        await asyncio.wait_for(loop.shutdown_asyncgens(), _CLOSE_WITHIN_S)
-    return deaf
-
-
-async def _all_ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    await asyncio.wait(tasks)
-
-
-def _stalled(thread: int | None, seconds: float) -> str:
-    frame = sys._current_frames().get(thread or 0)
-    stack = traceback.extract_stack(frame) if frame else []
-    # A system's own code comes right after the lane that calls it; deeper down are libraries.
-    below = list(dropwhile(lambda line: line.filename != lanes_module.__file__, stack))
-    own = [line for line in below if line.filename != lanes_module.__file__]
-    where = own[:1] or stack[-1:]
-    at = "".join(f" at {line.filename}:{line.lineno} in {line.name}" for line in where)
-    return (
-        f"the event loop has been blocked for {seconds:.0f} s{at}: an `async def` system"
-        " must not block; make it a plain function, which runs in a thread"
-    )

@@ -28,6 +28,7 @@ from pytest_touchstone.report.pairs import (
     against_previous,
     resampling_of,
 )
+from pytest_touchstone.report.substitutes import EMBEDDED, PROXY
 from pytest_touchstone.score import BUDGET, NOT_APPLICABLE
 
 Outcome = Literal["pass", "fail", "undecided", "not_run"]
@@ -145,6 +146,8 @@ class _Held:
                 continue
             named = (snapshot["settings"].get(role) or {}).get("model")
             used = snapshot["models"].get(role, {}).get("model")
+            if named == EMBEDDED and snapshot["models"][role].get("scale") == PROXY:
+                continue
             if named != used:
                 return (
                     f"the settings name {named or 'no'} as {role}, and {used or 'another'} was it"

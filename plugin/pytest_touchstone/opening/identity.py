@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple
 from typing import Any
 
 from pytest_touchstone.report import RunConfig
@@ -28,7 +27,9 @@ def run_identity(
     scorer, judge = settings.scorer, settings.judge
     prompts = {name: sha for name, sha in config["prompts"].items() if judge is not None}
     parts: dict[str, Any] = {
-        "the selected tests, measures and questions": sorted(map(astuple, plan)),
+        "the selected tests, measures and questions": sorted(
+            (row.case_id, row.system, row.measure, row.repeat, row.mode) for row in plan
+        ),
         "the judge": [config["models"]["judge"], judge and judge.second_opinion],
         "the judge's prompts": prompts,
         "the scorer": scorer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import cast, overload
+from typing import NamedTuple, cast, overload
 
 from pytest_touchstone.gold import Case, case_to_json
 from pytest_touchstone.report.index import Index, Unit, json_data
@@ -23,6 +23,18 @@ from pytest_touchstone.report.rows import QuestionRow, StoredPassage
 _NEVER_ASKED = QuestionRow("", "", "")
 
 
+class Outcome(NamedTuple):
+    """What came of a case of a report.
+
+    :ivar failed: the system gave no usable answer.
+    :ivar reasons: those of scores that have one.
+    """
+
+    system: str
+    failed: bool
+    reasons: frozenset[str]
+
+
 class CaseEntries(Sequence[CaseEntry]):
     """One entry per planned case, system, mode and repeat, in the order of the index.
 
@@ -38,6 +50,15 @@ class CaseEntries(Sequence[CaseEntry]):
     def names(self) -> Iterator[str]:
         """The case of each entry."""
         return (unit.case for unit in self._units)
+
+    @property
+    def outcomes(self) -> Iterator[Outcome]:
+        """What came of each entry."""
+        for unit, names in self._index.units.items():
+            turns = self._index.turns[unit]
+            failed = bool(turns) and turns[-1].error is not None
+            reasons = (self._index.score(unit, name).reason for name in names)
+            yield Outcome(unit.system, failed, frozenset(filter(None, reasons)))
 
     @overload
     def __getitem__(self, place: int) -> CaseEntry: ...
@@ -93,6 +114,17 @@ def case_numbers(report: Report) -> dict[str, int]:
     cases = report["cases"]
     names = cases.names if isinstance(cases, CaseEntries) else (case["case"] for case in cases)
     return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
+def outcomes(report: Report) -> Iterator[Outcome]:
+    """What came of each case, in their order."""
+    cases = report["cases"]
+    if isinstance(cases, CaseEntries):
+        return cases.outcomes
+    return (
+        Outcome(case["system"], case["error"] is not None, frozenset(case["reasons"].values()))
+        for case in cases
+    )
 
 
 def _gold(case: Case) -> Gold:

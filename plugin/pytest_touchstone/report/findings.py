@@ -17,13 +17,14 @@ from pytest_touchstone.report.model import (
 )
 from pytest_touchstone.report.people import agreements
 from pytest_touchstone.report.repeats import flaky_findings, repeats_findings
-from pytest_touchstone.report.rows import ScoreRow
+from pytest_touchstone.report.rows import JsonText, ScoreRow
 from pytest_touchstone.report.second_opinion import second_opinions
 from pytest_touchstone.score import BUDGET
 
 # What the behaviour measures put into a score's detail.
 _SILENT = ("observed", "failed_silently")
 _CONTRADICTED = ("contradicted", True)
+_QUOTATION = "quotation_found"
 
 
 def findings_of(index: Index, floors: Mapping[str, float], confidence: float) -> Findings:
@@ -112,7 +113,10 @@ def _unfound_quotations(index: Index) -> list[UnfoundQuotation]:
     """Each once a unit, although several measures may rest on one verdict."""
     found: dict[tuple[Unit, str], UnfoundQuotation] = {}
     for unit, row in _scores(index):
-        for quotation in _unfound(row.detail):
+        detail = row.detail
+        if isinstance(detail, JsonText) and not detail.mentions(_QUOTATION):
+            continue
+        for quotation in _unfound(detail):
             if (unit, quotation) not in found:
                 found[unit, quotation] = {
                     "case": unit.case,
@@ -127,7 +131,7 @@ def _unfound_quotations(index: Index) -> list[UnfoundQuotation]:
 def _unfound(detail: Any) -> Iterator[str]:
     """Quotations anywhere in a score's detail that are marked as not found."""
     if isinstance(detail, Mapping):
-        if detail.get("quotation_found") is False:
+        if detail.get(_QUOTATION) is False:
             yield str(detail["quotation"])
         for value in detail.values():
             yield from _unfound(value)

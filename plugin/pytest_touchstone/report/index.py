@@ -170,10 +170,18 @@ def _settled(row: ScoreRow, reports: bool) -> ScoreRow:
 
 def json_data(value: Any) -> Any:
     """Parsed JSON as plain lists and dictionaries, with ``null`` for NaN and infinity."""
+    kind = type(value)
+    # The same in two steps: a report has millions of values, and abstract types are slow to ask.
+    if kind is str or kind is int or value is None or kind is bool:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is JsonText:
+        return value.parsed
+    if kind is dict:
+        return {key: json_data(item) for key, item in value.items()}
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, JsonText):
-        return value.parsed
     if isinstance(value, Mapping):
         return {key: json_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -199,7 +207,8 @@ def _unique(rows: Iterable[Row], key_of: Callable[[Row], Key], what: str) -> dic
     found: dict[Key, Row] = {}
     for row in rows:
         key = key_of(row)
-        if found.setdefault(key, row) != row:
+        first = found.setdefault(key, row)
+        if first is not row and first != row:
             raise ReportError(f"{what} {key!r}: two rows that contradict each other")
     return found
 

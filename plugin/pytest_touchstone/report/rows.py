@@ -55,9 +55,16 @@ class JsonText(Mapping[str, Any]):
         return found
 
     def __getitem__(self, key: str) -> Any:
-        if _quoted(key) not in self._text:
+        if not self.mentions(key):
             raise KeyError(key)
         return self.parsed[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self.parsed.get(key, default) if self.mentions(key) else default
+
+    def mentions(self, key: str) -> bool:
+        """Whether the key stands somewhere in it, however deep; also where a text looks like it."""
+        return _quoted(key) in self._text
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.parsed)

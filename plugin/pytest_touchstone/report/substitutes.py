@@ -8,6 +8,8 @@ from typing import Any
 from pytest_touchstone.report.model import Json, MeasureEntry
 
 OFFLINE, PROXY = "offline", "proxy"
+EMBEDDED = "embedded"
+"""What settings call the scorer that is a proxy; a report has the name of its embedder."""
 _SIGNS = {OFFLINE: "°", PROXY: "~"}
 """What stands for the words where columns are few."""
 

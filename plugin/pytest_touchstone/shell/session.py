@@ -26,6 +26,7 @@ from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.opening.collection import Progress
 from pytest_touchstone.planning import plan_lines
 from pytest_touchstone.report.case_text import unknown_case
+from pytest_touchstone.report.cases import outcomes
 from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import Report, json_pieces, report_name
 from pytest_touchstone.report_file import read_report
@@ -280,10 +281,9 @@ class Finished:
         """How many answers there are, and whether something was left."""
         name = self.report["snapshot"]["roles"]["system"]
         answered, cut = 0, False
-        for case in self.report["cases"]:
-            reasons = case["reasons"].values()
+        for system, failed, reasons in outcomes(self.report):
             cut = cut or NOT_RUN in reasons or BUDGET in reasons
-            if case["system"] == name and case["error"] is None and NOT_RUN not in reasons:
+            if system == name and not failed and NOT_RUN not in reasons:
                 answered += 1
         return answered, cut
 

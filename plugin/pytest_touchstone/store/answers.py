@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import sqlalchemy as sa
@@ -358,7 +359,7 @@ def _question_row(
         "cost_reason": turn.cost_reason,
         "duration_ms": turn.duration_ms,
         "error": as_text(asdict(turn.error)) if turn.error else None,
-        "facts": as_text(asdict(seen.facts)) if turn is seen.last else None,
+        "facts": _facts_text(seen.facts) if turn is seen.last else None,
         "retrieved_only": int(turn.retrieved_only),
         "address": seen.address or None,
         "reused_from": seen.reused_from,
@@ -379,6 +380,11 @@ def _question_row(
             "citations": None if answer.citations is None else as_text(answer.citations),
         }
     return row
+
+
+@lru_cache
+def _facts_text(facts: Facts) -> str:
+    return as_text(asdict(facts))  # the same of most answers
 
 
 _NO_ANSWER = dict.fromkeys(("answer", "sources", "filters", "behavior", "usage", "citations"))

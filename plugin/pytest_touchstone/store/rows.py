@@ -64,7 +64,8 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
     row = run.mappings().first()
     if row is None:
         return None
-    questions = tuple(_question(row) for row in _all(connection, tables.questions, run_id))
+    asked = _columns(connection, tables.questions, _QUESTION, run_id)
+    questions = tuple(_question(*row) for row in asked)
     digests = {ref.digest for question in questions for ref in question.passages}
     notes: dict[str, dict[str, Any]] = {}
     for note in _all(connection, tables.notes, run_id):
@@ -76,19 +77,15 @@ def _read(connection: Connection, run_id: str) -> RunRows | None:
             _canaries(list(_all(connection, tables.canaries, run_id))),
             _budget(next(_all(connection, tables.spending, run_id), None)),
         ),
-        cases=_cases(_all(connection, tables.cases, run_id)),
+        cases=_cases(_columns(connection, tables.cases, _CASE, run_id)),
         plan=tuple(
-            PlanRow(
-                intern(p["case_id"]),
-                intern(p["system"]),
-                intern(p["measure"]),
-                p["repeat"],
-                intern(p["mode"]),
+            PlanRow(intern(case_id), intern(system), intern(measure), repeat, intern(mode))
+            for case_id, system, measure, repeat, mode in _columns(
+                connection, tables.plan, _PLANNED, run_id
             )
-            for p in _all(connection, tables.plan, run_id)
         ),
         questions=questions,
-        scores=tuple(_score(score) for score in _all(connection, tables.scores, run_id)),
+        scores=tuple(_score(*row) for row in _columns(connection, tables.scores, _SCORE, run_id)),
         passages=_passages(connection, digests),
         notes=notes,
     )
@@ -163,29 +160,82 @@ def _canaries(rows: list[RowMapping]) -> CanaryRows | None:
     return CanaryRows(first["judge"], first["asked_at"], first["earlier_at"], entries)
 
 
-def _cases(rows: Iterable[RowMapping]) -> tuple[CaseRow, ...]:
-    found = (CaseRow(case_from_json(json.loads(row["gold"])), row["position"]) for row in rows)
+def _cases(rows: Iterable[sa.Row[Any]]) -> tuple[CaseRow, ...]:
+    found = (CaseRow(case_from_json(json.loads(gold)), position) for gold, position in rows)
     return tuple(sorted(found, key=lambda case: case.position))
 
 
-def _question(row: RowMapping) -> QuestionRow:
+_CASE = ("gold", "position")
+_PLANNED = ("case_id", "system", "measure", "repeat", "mode")
+_QUESTION = (
+    "case_id",
+    "system",
+    "question",
+    "turn",
+    "repeat",
+    "mode",
+    "answer",
+    "sources",
+    "filters",
+    "behavior",
+    "usage",
+    "cost_usd",
+    "cost_reason",
+    "duration_ms",
+    "error",
+    "reused_from",
+)
+_SCORE = (
+    "case_id",
+    "system",
+    "measure",
+    "value",
+    "why",
+    "reason",
+    "repeat",
+    "mode",
+    "origin",
+    "engine",
+    "detail",
+)
+"""Columns in the order in which the functions below take them."""
+
+
+def _question(
+    case_id: str,
+    system: str,
+    question: str,
+    turn: int,
+    repeat: int,
+    mode: str,
+    answer: str | None,
+    sources: str | None,
+    filters: str | None,
+    behavior: str | None,
+    usage: str | None,
+    cost_usd: float | None,
+    cost_reason: str | None,
+    duration_ms: float | None,
+    error: str | None,
+    reused_from: str | None,
+) -> QuestionRow:
     return QuestionRow(
-        case_id=intern(row["case_id"]),  # the same words in thousands of rows
-        system=intern(row["system"]),
-        question=row["question"],
-        turn=row["turn"],
-        repeat=row["repeat"],
-        mode=intern(row["mode"]),
-        answer=row["answer"],
-        passages=_references(row["sources"]),
-        filters=_parsed(row["filters"]),
-        behavior=_word(row["behavior"]),
-        usage=_parsed(row["usage"]),
-        cost_usd=row["cost_usd"],
-        cost_reason=_word(row["cost_reason"]),
-        duration_ms=row["duration_ms"],
-        error=_parsed(row["error"]),
-        reused_from=_word(row["reused_from"]),
+        intern(case_id),  # the same words in thousands of rows
+        intern(system),
+        question,
+        turn,
+        repeat,
+        intern(mode),
+        answer,
+        _references(sources),
+        _parsed(filters),
+        _word(behavior),
+        _parsed(usage),
+        cost_usd,
+        _word(cost_reason),
+        duration_ms,
+        _parsed(error),
+        _word(reused_from),
     )
 
 
@@ -200,19 +250,31 @@ def _references(text: str | None) -> tuple[PassageRef, ...]:
     )
 
 
-def _score(row: RowMapping) -> ScoreRow:
+def _score(
+    case_id: str,
+    system: str,
+    measure: str,
+    value: float | None,
+    why: str,
+    reason: str | None,
+    repeat: int,
+    mode: str,
+    origin: str,
+    engine: str,
+    detail: str,
+) -> ScoreRow:
     return ScoreRow(
-        case_id=intern(row["case_id"]),
-        system=intern(row["system"]),
-        measure=intern(row["measure"]),
-        value=row["value"],
-        why=row["why"],
-        reason=_word(row["reason"]),
-        repeat=row["repeat"],
-        mode=intern(row["mode"]),
-        origin=intern(row["origin"]),
-        engine=intern(row["engine"]),
-        detail=JsonText(row["detail"]),
+        intern(case_id),
+        intern(system),
+        intern(measure),
+        value,
+        why,
+        _word(reason),
+        repeat,
+        intern(mode),
+        intern(origin),
+        intern(engine),
+        JsonText(detail),
     )
 
 
@@ -222,15 +284,23 @@ def _passages(connection: Connection, digests: Iterable[str]) -> dict[str, Store
     found = {}
     for start in range(0, len(wanted), _AT_ONCE):
         some = wanted[start : start + _AT_ONCE]
-        query = sa.select(tables.passages).where(tables.passages.c.digest.in_(some))
-        for row in connection.execute(query).mappings():
-            found[intern(row["digest"])] = StoredPassage(row["text"], JsonText(row["metadata"]))
+        its = tables.passages.c
+        query = sa.select(its.digest, its.text, its.metadata).where(its.digest.in_(some))
+        for digest, text, metadata in connection.execute(query):
+            found[intern(digest)] = StoredPassage(text, JsonText(metadata))
     return found
 
 
 def _all(connection: Connection, table: sa.Table, run_id: str) -> Iterator[RowMapping]:
-    # One after the other: there may be ten thousands of them.
     return iter(connection.execute(sa.select(table).where(table.c.run_id == run_id)).mappings())
+
+
+def _columns(
+    connection: Connection, table: sa.Table, names: Iterable[str], run_id: str
+) -> Iterator[sa.Row[Any]]:
+    # One after the other: there may be ten thousands of them.
+    query = sa.select(*(table.c[name] for name in names)).where(table.c.run_id == run_id)
+    return iter(connection.execute(query))
 
 
 def _parsed(text: str | None) -> Any:

@@ -130,7 +130,17 @@ class RunStore:
             }
             for position, case in enumerate(cases)
         ]
-        plan_rows = [{"run_id": self.run_id, **asdict(planned)} for planned in plan]
+        plan_rows = [
+            {
+                "run_id": self.run_id,
+                "case_id": row.case_id,
+                "system": row.system,
+                "repeat": row.repeat,
+                "mode": row.mode,
+                "measure": row.measure,
+            }
+            for row in plan
+        ]
 
         def job(connection: Connection) -> None:
             worker = {"owner": self.owner, "run_id": self.run_id, "beat": 0}

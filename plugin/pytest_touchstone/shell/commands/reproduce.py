@@ -34,6 +34,8 @@ from pytest_touchstone.unusable import Unusable
 _CAME_OUT, _DIFFERENT = range(2)
 _TAKEN = ("system", "baseline", "split", "sample", "repeats", "budget", "gates")
 """Settings that a command line may have given: the run is told them as the report has them."""
+_INSTRUMENTS = ("judge", "scorer")
+"""Settings that only a variable may have given, and without which most measures are not taken."""
 _FOLDER = "reproduced"
 _LONGEST = 1000
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
@@ -145,9 +147,13 @@ def _reports(project: Settings | None) -> Path:
 
 
 def _as_reported(report: Report, project: Settings | None) -> dict[str, Any]:
-    """The settings of a run that a command line may have given."""
+    """The settings of a run that a command line, or the environment, may have given."""
     settings = report["snapshot"]["settings"]
     taken = {name: settings[name] for name in _TAKEN if name in settings}
+    for name in _INSTRUMENTS:
+        if settings.get(name) and project is not None and getattr(project, name) is None:
+            known = {key: value for key, value in settings[name].items() if value is not None}
+            taken[name] = known
     if project is None or project.previous is None:
         # A report does not say which other one its gates compared it with.
         taken["gates"] = [gate for gate in taken.get("gates") or () if "previous" not in gate]
