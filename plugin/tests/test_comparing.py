@@ -175,6 +175,15 @@ def test_p_is_adjusted_over_the_measures_of_a_comparison() -> None:
     )
 
 
+def test_a_few_questions_decide_nothing() -> None:
+    one, two = report({"MRR": [0.2, 0.3, 0.4]}), report({"MRR": [0.5, 0.3, 0.4]})
+    found = compare(one, [two])
+    assert verdict(found.others[0], found.yardstick) == (
+        "B beside A on 3 gold questions asked alike: scores moved on 1 measure, and so few"
+        " questions tell nothing from chance."
+    )
+
+
 def test_each_of_several_is_compared_with_the_first() -> None:
     reports = [report({"MRR": [value] * 8}) for value in (0.2, 0.5, 0.1)]
     found = compare(reports[0], reports[1:])

@@ -19,6 +19,7 @@ from pytest_touchstone.comparing.model import (
     Run,
     Said,
 )
+from pytest_touchstone.estimate import MIN_CLUSTERS
 from pytest_touchstone.measures.base import counted
 from pytest_touchstone.report.figures import ends, number
 from pytest_touchstone.report.verdict import tally
@@ -65,7 +66,11 @@ def verdict(found: Against, yardstick: Run) -> str:
     if found.measures and not moving(found):
         return f"{about}: no score moved, {over}."
     own = [(one.standing, one.title) for one in found.measures if one.instrument is None]
-    said = f"{about} {over}{tally(own)}."
+    shown = tally(own)
+    if own and found.questions.alike < MIN_CLUSTERS:
+        moved = counted(len(moving(found)), "measure")
+        shown = f": scores moved on {moved}, and so few questions tell nothing from chance"
+    said = f"{about} {over}{shown}."
     others = len(found.measures) - len(own)
     if not others:
         return said

@@ -31,12 +31,15 @@ function domainOf(range, values) {
 }
 
 const plain = (text) => visible(text).map((part) => (typeof part === "string" ? part : part.textContent)).join("");
-const name = (measure) => shortened(plain(measure.short));
+const lessIsBetter = (measure) => measure.better === "lower";
+const name = (measure) => shortened(plain(measure.short)) + (lessIsBetter(measure) ? " ↓" : "");
 
 /** What the signs behind the names of a chart mean. */
 function signs(measures) {
   const said = [[" °", "° offline judge"], [" ~", "~ proxy"]];
-  return said.filter(([sign]) => measures.some((measure) => measure.short.endsWith(sign))).map(([, text]) => `  ${text}`).join("");
+  const meant = said.filter(([sign]) => measures.some((measure) => measure.short.endsWith(sign))).map(([, text]) => text);
+  if (measures.some(lessIsBetter)) meant.push("↓ less is better");
+  return meant.map((text) => `  ${text}`).join("");
 }
 
 /** Scores with intervals, and differences with theirs. */
