@@ -58,7 +58,8 @@ def strict_about_bridges(request: Mapping[str, Any]) -> str:
 def test_one_changed_prompt_is_named_with_the_cases_that_it_moved(
     judged: Project, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prompts = judged.folder / "prompts"
+    # In a folder `prompts` beside a system they would be taken for its own.
+    prompts = judged.folder / "judging"
     shutil.copytree(shipped("evaluation/prompts"), prompts)
     monkeypatch.setattr(loading, "shipped", lambda name: prompts / Path(name).name)
     with OpenAIServer(strict_about_bridges) as server:

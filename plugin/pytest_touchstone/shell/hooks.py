@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,7 +22,7 @@ from pytest_touchstone.redact import redactor
 from pytest_touchstone.report.display import printable
 from pytest_touchstone.report.model import GateEntry, Report
 from pytest_touchstone.report.table import headline, table_lines
-from pytest_touchstone.run import Process, new_process
+from pytest_touchstone.run import Process, new_process, no_collection
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.settings_file import load_settings
 from pytest_touchstone.shell.beside import add_beside
@@ -152,6 +152,7 @@ class Hooks:
         self._finished: Finished | None = None
         self._report_file: Path | None = None
         self._summary_fault: str | None = None
+        self._running: _Running | None = None
 
     @property
     def process(self) -> Process:
@@ -244,22 +245,28 @@ class Hooks:
         """The gold question; the mark `touchstone(...)` makes one test of each."""
         pytest.fail("`case` and `scores` need the mark `touchstone(...)`", pytrace=False)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self._running = _Running.of(item)
+
     @pytest.fixture
-    def scores(self, request: pytest.FixtureRequest, case: Case) -> CaseScores:
+    def scores(self, case: Case) -> CaseScores:
         """The scores of the system under test for this case, by measure."""
-        marker = request.node.get_closest_marker("touchstone")
-        if marker is None:
+        # Not by `request`, whose making costs as much as all else that is done here.
+        running = self._running
+        if running is None or running.marker is None:
             pytest.fail("`case` and `scores` need the mark `touchstone(...)`", pytrace=False)
+        item = running.item
         failure = None
         try:
-            found = self.evaluation.scores(case, _measures(marker, request.node.nodeid))
+            found = self.evaluation.scores(case, _measures(running.marker, item.nodeid))
         except FlightError as error:
             failure = self._redact(str(error))
         if failure is not None:  # out of `except`, which would show what led to it as well
             pytest.fail(failure, pytrace=False)
         for measure, score in found.items():
             value = score.reason if score.value is None else score.value
-            request.node.user_properties.append((measure.name, value))
+            item.user_properties.append((measure.name, value))
         return found
 
     @pytest.hookimpl(wrapper=True)
@@ -268,9 +275,11 @@ class Hooks:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         without_secrets(report, self._redact)
-        case = _case_of(item)
+        if self._running is None or self._running.item is not item:
+            self._running = _Running.of(item)
+        case = self._running.case
         # Builtins only: these travel from worker to controller.
-        if item.get_closest_marker("touchstone"):
+        if self._running.marker is not None:
             report.touchstone = True  # type: ignore[attr-defined]
         if case is not None:
             report.touchstone_case = case.id  # type: ignore[attr-defined]
@@ -360,6 +369,8 @@ class Hooks:
 
     def pytest_unconfigure(self) -> None:
         self._logs.end()
+        # What is still held is looked through for garbage when pytest ends.
+        self._finished = self._running = None
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._finished is None and self._failure is None and not self._gates:
@@ -406,13 +417,14 @@ class Hooks:
             return
         output = _output(self._config) or self._settings.reports
         try:
-            self._finished = finish(
-                self._settings,
-                self._process.run_id,
-                self._previous,
-                replayed=self._replay is not None,
-            )
-            self._report_file = self._finished.write(output) if self._finished else None
+            with no_collection():
+                self._finished = finish(
+                    self._settings,
+                    self._process.run_id,
+                    self._previous,
+                    replayed=self._replay is not None,
+                )
+                self._report_file = self._finished.write(output) if self._finished else None
         except StoreError as error:
             self.failed(f"the report cannot be made: {error}")
         except OSError as error:
@@ -515,6 +527,18 @@ class _Progress:
         reporter.rewrite(f"{text}: {done}/{total}", erase=True)
         if done == total:
             reporter.write_line("")
+
+
+class _Running(NamedTuple):
+    """The test under way, with its mark and its gold question, where it has them."""
+
+    item: pytest.Item
+    marker: pytest.Mark | None
+    case: Case | None
+
+    @classmethod
+    def of(cls, item: pytest.Item) -> _Running:
+        return cls(item, item.get_closest_marker("touchstone"), _case_of(item))
 
 
 def _output(config: pytest.Config) -> Path | None:

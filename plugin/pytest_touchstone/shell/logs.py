@@ -51,4 +51,5 @@ class RedactedLogs:
 
 def without_secrets(report: pytest.TestReport, redact: Redact) -> None:
     """Take secrets out of what was captured while the test ran: systems print and log beside it."""
-    report.sections = [(title, redact(content)) for title, content in report.sections]
+    if report.sections:
+        report.sections = [(title, redact(content)) for title, content in report.sections]

@@ -160,7 +160,7 @@ def _canaries(rows: list[RowMapping]) -> CanaryRows | None:
     return CanaryRows(first["judge"], first["asked_at"], first["earlier_at"], entries)
 
 
-def _cases(rows: Iterable[sa.Row[Any]]) -> tuple[CaseRow, ...]:
+def _cases(rows: Iterable[tuple[str, int]]) -> tuple[CaseRow, ...]:
     found = (CaseRow(case_from_json(json.loads(gold)), position) for gold, position in rows)
     return tuple(sorted(found, key=lambda case: case.position))
 
@@ -297,7 +297,7 @@ def _all(connection: Connection, table: sa.Table, run_id: str) -> Iterator[RowMa
 
 def _columns(
     connection: Connection, table: sa.Table, names: Iterable[str], run_id: str
-) -> Iterator[sa.Row[Any]]:
+) -> Iterator[Any]:
     # One after the other: there may be ten thousands of them.
     query = sa.select(*(table.c[name] for name in names)).where(table.c.run_id == run_id)
     return iter(connection.execute(query))

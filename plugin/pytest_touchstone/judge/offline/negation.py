@@ -1,9 +1,9 @@
 """Negation and direction: whether two statements of the same words say the opposite.
 
-A negator denies its *head*: the first word of content after it (in Swedish main clauses the one
-before it too).  Two sentences are opposed where one denies a head that the other affirms, or where
-they hold opposite words of direction.  What could carry a denial in other words ("unaccounted",
-"failed to", "only") close to the head excuses: a paraphrase is not to be taken for a contradiction.
+Two sentences are opposed where one denies a head that the other affirms, or where they hold
+opposite words of direction.  What could carry a denial in other words ("unaccounted", "failed to",
+"only") close to the head excuses: a paraphrase is not to be taken for a contradiction.  What stands
+word for word in a passage is opposed only by what stands around it there.
 """
 
 from __future__ import annotations
@@ -13,35 +13,24 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from pytest_touchstone.judge.offline.denials import (
+    INTE,
+    NEGATORS,
+    NOT,
+    clauses,
+    denied,
+    heads_at,
+    spoken,
+)
+from pytest_touchstone.judge.offline.verbatim import standing
 from pytest_touchstone.judge.offline.wordlists import FUNCTION_WORDS, OPPOSITES, word_set
 from pytest_touchstone.judge.offline.words import sense
-from pytest_touchstone.tokens import tokens
 
-_NO = word_set("no neither nor without ingen inget inga utan varken")
-_LACK = word_set("lack lacks lacked lacking sakna saknar saknade saknat")
-_MISSING = word_set("missing absent saknas saknades")
-_NOT = word_set("not never cannot")
 _NONE_OF = word_set("no ingen inget inga zero noll")
 _SEVERAL = word_set("several many all some numerous flera många alla några samtliga")
 _PREFIXES = ("un", "o", "non")
 _NO_PREFIX = word_set("less like der til")
-_INTE = word_set("inte ej icke aldrig")
-_PRONOUNS = word_set("jag du han hon den det vi ni de man it they he she")
-_NT = re.compile(r"(\w+)n[’']t\b|\b(can)not\b", re.IGNORECASE)
-_NO_NEGATION = re.compile(
-    r"\b(?:(?:no|not)\s(?:later|earlier|sooner|more|less|fewer)\sthan|(?:not|inte)\s(?:only|just|merely|bara"
-    r"|enbart|endast)|no\sdoubt|utan\säven|utan\sockså|inte\s(?:senare|tidigare|mer|mindre)\sän)\b",
-    re.IGNORECASE,
-)
-"""Words that hold a negator and deny nothing: "no later than", "not only … but also"."""
-_CLAUSE = re.compile(
-    r"[,;:()–—]\s|\b(?:but|because|which|although|though|while|(?<!not\s)yet|men|eftersom|medan|fast)\b"
-    r"|(?<=\s)(?=without\b|utan\b)"
-)
-_JOINS = word_set("and or och eller that att")
 _NEAR = 4
-_HEADS_OF_NO = 2
-_SCOPE = 3
 _OF_THE_SAME = 0.6
 _GENERIC = word_set(
     """
@@ -65,9 +54,7 @@ _DENIES = re.compile(
     undvik\w*|vägra\w*|vakan\w*|upphör\w*|stopp\w*|avstå\w*|först)""",
     re.VERBOSE,
 )
-_CONDITIONS = word_set("if unless whether om såvida ifall")
-_NEGATORS = _NO | _LACK | _MISSING | _NOT | _INTE
-_STRICT = _NOT | _INTE | word_set("no none neither nor ingen inget inga varken")
+_STRICT = NOT | INTE | word_set("no none neither nor ingen inget inga varken")
 _ONLY = word_set("only bara endast enbart")
 _LEAVES_OPEN = re.compile(
     "if|unless|whether|should|must|needs?|needed|verify|check|ensure|confirm|om|ifall|såvida|bör|måste"
@@ -78,35 +65,14 @@ _NEARLY_ALL = 0.8
 _SHORTEST_PREFIX = 4
 
 
-@lru_cache(maxsize=16384)
-def denied(text: str) -> Mapping[str, frozenset[str]]:
-    """The senses of the heads of a sentence's negators, each with the words that follow it."""
-    found: dict[str, frozenset[str]] = {}
-    for words in _clauses(text):
-        for at, word in enumerate(words):
-            if _CONDITIONS & set(words[:at]):
-                break
-            for head in _heads(words, at, word):
-                found[head] = frozenset((head, *_after(words, at, _SCOPE)))
-    return found
-
-
-def _heads(words: Sequence[str], at: int, word: str) -> list[str]:
-    if word in _NO:
-        return _after(words, at, _HEADS_OF_NO)
-    if word in _NOT or word in _LACK:
-        return _after(words, at, 1)
-    if word in _INTE or word in _MISSING:
-        return _after(words, at, 1) + _before(words, at)
-    return []
-
-
 def opposed(claim: str, sentences: Sequence[str]) -> str | None:
     """What opposes a claim to the sentences that match it best, or ``None``.
 
     :param sentences: neighbours in one passage, any of which may hold the same denial.
     :returns: a few words for a reader.
     """
+    if quoted := standing(claim, sentences):
+        return "the passage denies what the claim states" if quoted == "denied" else None
     mine = denied(claim)
     theirs: dict[str, frozenset[str]] = {}
     for each in sentences:
@@ -135,19 +101,20 @@ def opposed(claim: str, sentences: Sequence[str]) -> str | None:
 
 def lacks(clause: str, other: str) -> bool:
     """Whether a clause has none of what another, which denies nothing, has: "17 had no water"."""
-    for words in _clauses(clause):
+    for words in clauses(clause):
         for at, word in enumerate(words):
-            heads = _heads(words, at, word) if word in _NONE_OF else []
-            if heads and not _may_deny(other) and all(_affirms(other, head) for head in heads):
+            heads = heads_at(words, at) if word in _NONE_OF else []
+            affirmed = all(_affirms(other, sense(words[place])) for place in heads)
+            if heads and not _may_deny(other) and affirmed:
                 return True
     return False
 
 
 def _by_prefix(claim: str, sentences: Sequence[str]) -> str | None:
     """Whether one side has "unspent" and the other "spent", with no denial about either."""
-    mine = frozenset(_words(claim))
-    theirs = frozenset(word for each in sentences for word in _words(each))
-    if _NEGATORS & (mine | theirs):
+    mine = frozenset(spoken(claim))
+    theirs = frozenset(word for each in sentences for word in spoken(each))
+    if NEGATORS & (mine | theirs):
         return None
     for one, other in ((mine, theirs), (theirs, mine)):
         for word in sorted(one - _NO_PREFIX):
@@ -172,7 +139,7 @@ def _counted(text: str) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Senses of what "no" and what "several" stand right before, each with those of its clause."""
     none: dict[str, set[str]] = {}
     some: dict[str, set[str]] = {}
-    for words in _clauses(text):
+    for words in clauses(text):
         said = {sense(word) for word in words if word not in FUNCTION_WORDS}
         for before, word in pairwise(words):
             if word in FUNCTION_WORDS or not word.isalpha():
@@ -185,28 +152,28 @@ def _counted(text: str) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
 
 
 def _denies(text: str) -> bool:
-    return any(word in _STRICT for words in _clauses(text) for word in words)
+    return any(word in _STRICT for words in clauses(text) for word in words)
 
 
 def _held(claim: str, sentences: Sequence[str]) -> float:
     """The share of a claim's words of content that sentences hold."""
-    mine = {sense(w) for w in _words(claim) if w not in FUNCTION_WORDS and w.isalpha()}
-    theirs = {sense(w) for each in sentences for w in _words(each)}
+    mine = {sense(w) for w in spoken(claim) if w not in FUNCTION_WORDS and w.isalpha()}
+    theirs = {sense(w) for each in sentences for w in spoken(each)}
     return len(mine & theirs) / max(1, len(mine))
 
 
 def _denies_denial(text: str) -> bool:
     """Whether a negator stands right before a word that lacks or denies: "not missing"."""
     return any(
-        word in _NOT | _INTE and _DENIES.fullmatch(after) and after not in _NO_DENIAL
-        for words in _clauses(text)
+        word in NOT | INTE and _DENIES.fullmatch(after) and after not in _NO_DENIAL
+        for words in clauses(text)
         for word, after in pairwise(words)
     )
 
 
 def _may_deny(text: str) -> bool:
     """Whether a text holds anything that could carry a denial."""
-    return any(_DENIES.fullmatch(word) for words in _clauses(text) for word in words)
+    return any(_DENIES.fullmatch(word) for words in clauses(text) for word in words)
 
 
 def _alone(
@@ -219,7 +186,7 @@ def _alone(
 
 def _contradicts(denials: Mapping[str, frozenset[str]], head: str, text: str) -> bool:
     """Whether a text affirms a head that is denied, of the same things."""
-    scope, words = denials[head], {sense(word) for word in _words(text)}
+    scope, words = denials[head], {sense(word) for word in spoken(text)}
     if head in _GENERIC:  # "give" and the like say nothing without what follows them
         scope -= {head}
     return bool(scope) and _affirms(text, head) and len(scope & words) >= _OF_THE_SAME * len(scope)
@@ -228,45 +195,21 @@ def _contradicts(denials: Mapping[str, frozenset[str]], head: str, text: str) ->
 def _shared(claim: str, sentence: str) -> float:
     """The share of the shorter text's words of content that the other has."""
     mine, theirs = (
-        {sense(w) for w in _words(text) if w not in FUNCTION_WORDS} for text in (claim, sentence)
+        {sense(w) for w in spoken(text) if w not in FUNCTION_WORDS} for text in (claim, sentence)
     )
     return len(mine & theirs) / max(1, min(len(mine), len(theirs)))
 
 
-def _after(words: Sequence[str], at: int, most: int) -> list[str]:
-    heads: list[str] = []
-    for word in words[at + 1 : at + 8]:
-        if word in _JOINS and heads:
-            break
-        if word not in FUNCTION_WORDS:
-            heads.append(sense(word))
-        if len(heads) == most:
-            break
-    return heads
-
-
-def _before(words: Sequence[str], at: int) -> list[str]:
-    """The word right before a negator, or before the pronoun there ("räcker det inte")."""
-    at -= 2 if at > 1 and words[at - 1] in _PRONOUNS else 1
-    return [sense(words[at])] if at >= 0 and words[at] not in FUNCTION_WORDS else []
-
-
 def _affirms(text: str, head: str) -> bool:
     """Whether a text holds a word, with nothing near it that might deny it or leave it open."""
-    for words in _clauses(text):
+    for words in clauses(text):
         for n, word in enumerate(words):
             if _is(sense(word), head):
                 near = (*words[max(0, n - _NEAR) : n], *words[n + 1 : n + _NEAR + 1])
-                excused = (_NEGATORS | _ONLY) & set(words) or any(map(_DENIES.fullmatch, near))
+                excused = (NEGATORS | _ONLY) & set(words) or any(map(_DENIES.fullmatch, near))
                 if not (excused or any(map(_LEAVES_OPEN.fullmatch, words[:n]))):
                     return True
     return False
-
-
-@lru_cache(maxsize=16384)
-def _clauses(text: str) -> tuple[tuple[str, ...], ...]:
-    plain = _NO_NEGATION.sub(" ", _NT.sub(r"\1\2 not", text.casefold()))
-    return tuple(tuple(tokens(clause)) for clause in _CLAUSE.split(plain))
 
 
 def _is(one: str, head: str) -> bool:
@@ -274,11 +217,6 @@ def _is(one: str, head: str) -> bool:
         return True
     short, long = sorted((one, head), key=len)
     return len(short) >= _SHORTEST_PREFIX and long.startswith(short) and len(long) - len(short) <= 2
-
-
-@lru_cache(maxsize=16384)
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(tokens(_NO_NEGATION.sub(" ", _NT.sub(r"\1\2 not", text))))
 
 
 def _direction(claim: str, sentences: Sequence[str]) -> str | None:
@@ -303,7 +241,7 @@ def _two_words(pair: str) -> str:
 @lru_cache(maxsize=16384)
 def _poles(text: str) -> Mapping[int, frozenset[int]]:
     found: dict[int, set[int]] = {}
-    for word in _words(text):
+    for word in spoken(text):
         for pair, pole in _POLES.get(word, ()):
             found.setdefault(pair, set()).add(pole)
     return {pair: frozenset(poles) for pair, poles in found.items()}

@@ -26,6 +26,7 @@ from pytest_touchstone.judge.offline.facts import Fact, Facts, Fault, Place
 from pytest_touchstone.judge.offline.negation import opposed
 from pytest_touchstone.judge.offline.overlap import Overlap, overlap
 from pytest_touchstone.judge.offline.quantities import Quantity
+from pytest_touchstone.judge.offline.verbatim import standing
 from pytest_touchstone.judge.offline.weights import WEIGHTS
 from pytest_touchstone.judge.reading import occurs
 from pytest_touchstone.verdicts import Claims, ClaimVerdict, Quotation
@@ -148,7 +149,16 @@ def _denial(claim: Reading, texts: _Texts, match: Overlap) -> str | None:
         return None
     at, inside = match.place.at, texts.sources[match.place.passage].sentences
     near = inside[max(0, at - 1) : at + 2]
-    return opposed(claim.text, [each.text for each in near]) or turned(claim, near)
+    found = opposed(claim.text, _written(near)) or turned(claim, near)
+    if found and any(
+        standing(claim.text, _written(each.sentences)) == "stated" for each in texts.sources
+    ):
+        return None
+    return found
+
+
+def _written(sentences: Sequence[Reading]) -> list[str]:
+    return [each.text for each in sentences]
 
 
 def _at_fault(
