@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+_AS_IT_IS = frozenset({bool, type(None)})
 _DEEPEST = 64
 _LONGEST_INTEGER = 4096  # bits; Python itself refuses to write far longer ones
 
@@ -16,10 +17,11 @@ def storable(text: str) -> str:
     That is half of a surrogate pair, which UTF-8 cannot write, and NUL, which PostgreSQL
     refuses.
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\0", "\ufffd")
 
 
@@ -34,7 +36,7 @@ def json_data(value: object, where: str = "") -> Any:
 
 
 def _copied(value: object, path: tuple[str, ...]) -> Any:
-    if value is None or isinstance(value, bool):
+    if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, str):
         # Plain: a member of a `str` enumeration would be written by its name in some places.

@@ -135,3 +135,14 @@ def test_figures_of_talk_are_no_claims(talk: str) -> None:
 def test_an_abbreviation_and_a_bracket_end_no_sentence() -> None:
     assert claims("Mötet började kl. 14.30 i Mora.") == ("Mötet började kl. 14.30 i Mora.",)
     assert len(claims("(" + "A bridge was built. " * 100)) > 1
+
+
+def test_the_citation_of_a_table_ends_its_last_cell() -> None:
+    answer = "Entity | Officers 1 Arua 6.5 FY 2022/23 [4] Entity | Land 1 Gulu 80 [5, 6] It fell."
+    assert claims(answer) == (
+        "Entity | Officers 1 Arua 6.5 FY 2022/23",
+        "Entity | Land 1 Gulu 80",
+        "It fell.",
+    )
+    prose = "In Gulu [1] UGX 5 million was lost | or more [2] and never found."
+    assert claims(prose) == ("In Gulu UGX 5 million was lost | or more and never found.",)

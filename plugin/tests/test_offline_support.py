@@ -209,3 +209,48 @@ def test_weak_support_is_not_called_support() -> None:
     assert 0.5 <= (found.support or 0.0) < FLOOR
     assert found.verdicts[0].label == "not_found"
     assert "weak support" in found.verdicts[0].rationale
+
+
+TABLE = (
+    "Table 6: Advances, FY 2021/22. No. Entity | Unaccounted UGX m | Officers 1 Arua City 167 65"
+    " 2 Gulu DLG 565 21 Source: analysis of the reports, FY 2021/22"
+)
+
+
+@pytest.mark.parametrize("head", ["No.", "No |", "Nos.", "Nr.", "No.:", "No:"])
+def test_the_number_column_of_a_table_denies_nothing(head: str) -> None:
+    passage = TABLE.replace("No.", head)
+    claims_of_it = (
+        "Entity | Unaccounted UGX m | Officers 1 Arua City 167 65 2 Gulu DLG 565 21",
+        "Entity | Unaccounted UGX m | Officers 1 Arua City 167 65 | Unaccounted advances",
+    )
+    assert [verdict(each, (passage,)).label for each in claims_of_it] == ["supported"] * 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The CAO did not provide the vouchers.",
+        "Land without title was sold, but no buyer had paid.",
+        "Utan bygglov öppnades inte bron, som saknade räcken.",
+        "The price fell from 23 to 40 million shillings.",
+    ],
+)
+def test_what_stands_word_for_word_is_not_contradicted(text: str) -> None:
+    around = f"Bridges were opened, and all vouchers provided. {text} The buyer had paid for land."
+    others = ("The CAO did provide the vouchers. The buyer had paid. Bron öppnades.", around)
+    assert verdict(text, others).label == "supported"
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        "It is not true that the bridge was closed in 2030.",
+        "No one disputes the cost, but the mayor denied that the bridge was closed in 2030.",
+        "The claim that the bridge was closed in 2030 is false.",
+    ],
+)
+def test_a_quotation_without_the_denial_around_it_is_contradicted(passage: str) -> None:
+    claim = "The bridge was closed in 2030."
+    assert verdict(claim, (passage,)).label == "contradicted"
+    assert verdict(claim, (passage, f"Minutes: {claim}")).label == "supported"

@@ -251,7 +251,7 @@ def test_help_names_the_options_and_markers_the_mark(pytester: pytest.Pytester) 
     options = pytester.runpytest("-p", "no:asyncio", "--help").stdout.str()
     names = (
         "settings dataset output system baseline split sample repeats gate previous strict"
-        " resume join shards reuse-answers budget plan replay"
+        " resume join shards reuse-answers budget plan replay show"
     )
     found = set(re.findall(r"--touchstone-[\w-]+", options))
     assert found == {f"--touchstone-{name}" for name in names.split()}

@@ -321,12 +321,19 @@ class Flight:
         }
         known = await self._observer.reused(list(works.values()), crew.lane)
         seen = {unit: found for unit, found in zip(works, known, strict=True) if found is not None}
+        if not seen:
+            return seen
         mine = await written(self._run.claim_all(list(seen)))
         self._foreign |= seen.keys() - set(mine) - self._done
         for unit in mine:
             self._begin(unit, crew)
         crew.counts.asked += len(mine)
-        records = {unit: self._recorded(works[unit], seen[unit]) for unit in mine}
+        # All are measured before the first is handed over, so that one transaction takes them all.
+        scores = {unit: self._measured(works[unit], seen[unit]) for unit in mine}
+        records = {
+            unit: self._run.record(works[unit].case, seen[unit], scored, self._reading.engine)
+            for unit, scored in scores.items()
+        }
         await all_written(list(records.values()))
         crew.counts.done += len(mine)
         lost = {unit for unit, record in records.items() if _lost(record)}
@@ -463,13 +470,19 @@ class Flight:
         unfinished: bool = False,
     ) -> Future[None]:
         """Measure what was seen; the store has it from now on, whoever waits for it."""
+        scores = self._measured(work, seen, opinions)
+        engine = self._reading.engine
+        return self._run.record(work.case, seen, scores, engine, uses=uses, unfinished=unfinished)
+
+    def _measured(
+        self, work: Work, seen: Observation, opinions: Mapping[str, Opinion] | None = None
+    ) -> dict[str, Score]:
         engine = self._reading.engine
         beside = opinions or {}
-        scores = {
+        return {
             m.name: with_opinion(self._score(m, work, seen, engine), beside.get(m.name))
             for m in work.measures
         }
-        return self._run.record(work.case, seen, scores, engine, uses=uses, unfinished=unfinished)
 
     async def _settle(self, unit: Unit, record: Future[None]) -> None:
         """Wait until the unit's results are in the store."""
@@ -578,8 +591,8 @@ class Flight:
 def _measured(measure: Measure, work: Work, seen: Observation, engine: str) -> Score:
     try:
         score = measure.score(work.case, seen)
-        score = replace(score, detail=json_data(score.detail, "detail"))
-        return replace(score, engine=engine) if score.origin == "judge" else score
+        named = engine if score.origin == "judge" else score.engine
+        return replace(score, detail=json_data(score.detail, "detail"), engine=named)
     except Exception as error:  # noqa: BLE001 - a broken measure must not end the run
         return unscored(MEASURE_ERROR, f"{measure.name} raised {type(error).__name__}: {error}")
 

@@ -150,11 +150,12 @@ class Observer:
 
     async def _recalled(self, work: Work, known: Observation) -> Observation:
         """Stored answers, measured by today's settings; what this run stored is as it was."""
-        known = replace(known, citation_pattern=self.citation_pattern)
+        pattern = self.citation_pattern
         if known.reused_from is None or not self.reprice:
-            return known
+            return replace(known, citation_pattern=pattern)
         facts = await self._facts(work, known.last) if "counts" in work.needs else Facts()
-        return replace(known, turns=tuple(map(self._priced, known.turns)), facts=facts)
+        turns = tuple(map(self._priced, known.turns))
+        return replace(known, turns=turns, facts=facts, citation_pattern=pattern)
 
     def _priced(self, turn: Turn) -> Turn:
         cost, reason = (None, None) if turn.answer is None else self.price(turn.answer.usage)

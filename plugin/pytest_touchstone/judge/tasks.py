@@ -217,7 +217,7 @@ class RelevanceTask(Task[Relevance]):
         """The question with those before it, and the passages, numbered."""
         earlier = {"before": list(self.before)} if self.before else {}
         return {
-            "question": json_line(**earlier, text=self.question),
+            "question": json_line(text=self.question, **earlier),
             "passages": _lines(
                 {"passage": n, **_about(self.about, n), "text": text}
                 for n, text in enumerate(self.passages, start=1)

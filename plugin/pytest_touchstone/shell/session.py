@@ -31,7 +31,7 @@ from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import Report, json_pieces, report_name
 from pytest_touchstone.report_file import read_report
 from pytest_touchstone.reproducing.here import Here, look_around
-from pytest_touchstone.run import Hooked, Process, Run, finish_run, open_run
+from pytest_touchstone.run import Hooked, Process, Run, finish_run, no_collection, open_run
 from pytest_touchstone.score import BUDGET
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan
@@ -81,7 +81,10 @@ class Evaluation:
 
         :raises GoldError: with every fault of the file.
         """
-        return self._replay.gold if self._replay else read_gold(self._settings.dataset)
+        if self._replay:
+            return self._replay.gold
+        with no_collection():
+            return read_gold(self._settings.dataset)
 
     @cached_property
     def annotations(self) -> Annotations:
@@ -166,16 +169,17 @@ class Evaluation:
         if self._replay:
             self._run = self._replay.open(self._settings, self._process)
             return
-        self._run = open_run(
-            self._settings,
-            self._plan(),
-            self._process,
-            root=self._root,
-            hooked=self._hooked,
-            people=self.annotations,
-            progress=self._progress,
-            tell=self._tell,
-        )
+        with no_collection():
+            self._run = open_run(
+                self._settings,
+                self._plan(),
+                self._process,
+                root=self._root,
+                hooked=self._hooked,
+                people=self.annotations,
+                progress=self._progress,
+                tell=self._tell,
+            )
 
     def expected(self) -> list[str]:
         """What :meth:`start` would ask of whom, line by line."""

@@ -251,8 +251,8 @@ def _is_budget(error: str) -> bool:
     return bool(json.loads(error)["kind"] == "budget")
 
 
-_Texts = Mapping[str, RowMapping]
-"""Digest to passage."""
+_Texts = Mapping[str, tuple[str, dict[str, Any]]]
+"""Digest to a passage's text and metadata."""
 
 
 def _observation(
@@ -283,11 +283,11 @@ def _turn(row: RowMapping, texts: _Texts) -> Turn:
         passages = (
             Passage(
                 source["id"],
-                texts[source["digest"]]["text"],
+                texts[source["digest"]][0],
                 source["score"],
-                json.loads(texts[source["digest"]]["metadata"]),
+                texts[source["digest"]][1],
             )
-            for source in _sources(row)
+            for source in _sources(row["sources"])
         )
         usage, citations = _parsed(row["usage"]), _parsed(row["citations"])
         answer = Answer(
@@ -311,16 +311,17 @@ def _turn(row: RowMapping, texts: _Texts) -> Turn:
     )
 
 
-def _sources(row: RowMapping) -> list[dict[str, Any]]:
-    sources: list[dict[str, Any]] = json.loads(row["sources"] or "[]")
+@lru_cache(maxsize=_AT_ONCE)  # twice of each: which texts are needed, and in which order
+def _sources(text: str | None) -> Sequence[Mapping[str, Any]]:
+    sources: list[dict[str, Any]] = json.loads(text or "[]")
     return sources
 
 
 def _texts(connection: Connection, rows: Sequence[RowMapping]) -> _Texts:
     """All passages that the rows name."""
-    digests = {source["digest"] for row in rows for source in _sources(row)}
+    digests = {source["digest"] for row in rows for source in _sources(row["sources"])}
     found = _in_parts(connection, _PASSAGES, "its_digests", sorted(digests))
-    return {row["digest"]: row for row in found}
+    return {row["digest"]: (row["text"], json.loads(row["metadata"])) for row in found}
 
 
 def _in_parts(

@@ -280,6 +280,8 @@ def _sqlite(url: URL, *, create: bool) -> Engine:
     elif not file.exists():
         raise _MissingError("there is no such file")
     engine = sqlalchemy.create_engine(url, connect_args={"timeout": _LOCK_PATIENCE_S})
+    if create:  # a reader switches nothing: the file may be anybody's
+        sqlalchemy.event.listen(engine, "connect", _switch_to_wal)
     sqlalchemy.event.listen(engine, "connect", _configure_sqlite)
     sqlalchemy.event.listen(engine, "begin", _begin_sqlite)
     return engine

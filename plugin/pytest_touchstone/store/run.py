@@ -244,7 +244,10 @@ class RunStore:
         return self._store.write(job)
 
     def claim_all(self, units: Sequence[Unit]) -> Future[list[Unit]]:
-        """Claim all of the units that nobody has or had, which are these."""
+        """Claim those of the units that nobody has or had, which are these.
+
+        :param units: at least one.
+        """
         rows = self._claims(units)
 
         def job(connection: Connection) -> list[Unit]:

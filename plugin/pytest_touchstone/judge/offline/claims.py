@@ -21,6 +21,10 @@ _LINK = re.compile(r"!?\[([^\]\n]{1,300})\]\([^()\s]{1,500}\)")
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _EMPHASIS = re.compile(r"(?<!\w)(?:\*{1,3}|_{1,3}|`+)(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3}|`+)(?!\w)")
 _MARKER = re.compile(rf"\s{{0,4}}{CITATION}")
+_CITED_CELL = re.compile(
+    rf"(\|(?:[^|\n.!?]|[.!?](?=\S)){{0,2000}}?(?:\s{{0,4}}{CITATION})+)[ \t]+(?=[^\W_])(?![a-zåäö])"
+)
+"""The last cell of a table with its citation markers, which end it: a row has no full stop."""
 _LIST_MARK = re.compile(r"^(?:(?:#{1,6}|>|[-*•–—▪]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+)+")
 _NEXT_MARK = re.compile(r"(?<=[.:;])\s+(?:\(?\d{1,3}[.)]|[-*•–—▪])$")
 _QUESTION = re.compile(r"[?؟？]\s*[\"'”’»)\]]*$")
@@ -177,7 +181,8 @@ def whole_sentences(text: str) -> tuple[str, ...]:
 
 
 def _of_prose(text: str) -> list[str]:
-    spoken = [_LIST_MARK.sub("", each).strip() for each in whole_sentences(plain(text))]
+    text = plain(_CITED_CELL.sub(r"\1\n", text))
+    spoken = [_LIST_MARK.sub("", each).strip() for each in whole_sentences(text)]
     several = len(spoken) > 1
     found = []
     for sentence in spoken:

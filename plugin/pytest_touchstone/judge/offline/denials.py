@@ -29,7 +29,7 @@ _NO_NEGATION = re.compile(
 )
 """Words that hold a negator and deny nothing: "no later than", "not only … but also"."""
 _NUMBER = re.compile(
-    r"\bno\s?[.:]+(?=\s*\S)|\bno\s(?=\d+\b(?!\s?[-–]\s?[^\W\d_]|/7\b))|^\W{0,3}\bno(?=\s?[|\t])",
+    r"\bno\s?[.:]+(?=\s*\S)|\bno\s(?=\d+\b(?!\s?[-–]\s?[^\W\d_]|/7\b|\s?%))|^\W{0,3}\bno(?=\s?[|\t])",
     re.IGNORECASE,
 )
 """Where "no" is short for "number": no determiner has a stop or a figure after it ("no. 14", "No.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Literal
 
@@ -66,19 +67,28 @@ def standing(claim: str, sentences: Sequence[str]) -> Literal["stated", "denied"
 
 
 class _Words:
-    """The words of sentences one after the other, and where clauses and sentences begin."""
+    """The words of sentences one after the other, where these begin, and what denies what."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
-        self.clauses = [clause for each in sentences for clause in clauses(each) if clause]
-        self.words = [word for clause in self.clauses for word in clause]
-        self._clauses = list(accumulate(map(len, self.clauses), initial=0))
-        lengths = (sum(map(len, clauses(each))) for each in sentences)
+        self._clauses = [clauses(each) for each in sentences]
+        self.words = [word for each in self._clauses for clause in each for word in clause]
+        lengths = (sum(map(len, each)) for each in self._clauses)
         self._sentences = list(accumulate(lengths, initial=0))
 
-    def clause(self, place: int) -> tuple[int, tuple[str, ...]]:
-        """Where the clause begins that holds the word at a place, and its words."""
-        at = bisect_right(self._clauses, place) - 1
-        return self._clauses[at], self.clauses[at]
+    @cached_property
+    def _denials(self) -> list[tuple[int, int]]:
+        """Places of the words denied, in order, each with that of its negator."""
+        found, begin = [], 0
+        for words in (words for each in self._clauses for words in each):
+            for negator, heads in heads_of(words):
+                found += [(begin + head, begin + negator) for head in heads]
+            begin += len(words)
+        return sorted(found)
+
+    def denied_from_outside(self, span: range) -> bool:
+        """Whether a negator outside a span denies a word inside."""
+        low, high = (bisect_left(self._denials, (end, -1)) for end in (span.start, span.stop))
+        return any(negator not in span for _, negator in self._denials[low:high])
 
     def around(self, span: range) -> tuple[list[str], list[str]]:
         """A few words before and after a span, in the sentences that it begins and ends in."""
@@ -101,10 +111,8 @@ def _places(words: Sequence[str], every: Sequence[str]) -> Iterator[int]:
 
 def _turned_round(passage: _Words, span: range) -> bool:
     """Whether what stands around some words of a passage denies them."""
-    for begin, words in {passage.clause(span.start), passage.clause(span.stop - 1)}:
-        for negator, heads in heads_of(words):
-            if begin + negator not in span and any(begin + head in span for head in heads):
-                return True
+    if passage.denied_from_outside(span):
+        return True
     before, after = passage.around(span)
     if _NOT_THAT.search(" ".join(before)):
         return True

@@ -57,7 +57,8 @@ def _compare(options: argparse.Namespace) -> int:
     """Write the comparison."""
     names = (options.yardstick, *options.others)
     yardstick, *others = (named_report(name, options.settings) for name in names)
-    return put(_written(compare(yardstick, others, shown=options.cases), options), options.output)
+    written = _written(compare(yardstick, others, shown=options.cases), options)
+    return put(written, options.output, (*names, options.settings or DEFAULT_SETTINGS))
 
 
 def _written(found: Comparison, options: argparse.Namespace) -> str:

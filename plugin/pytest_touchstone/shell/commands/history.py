@@ -63,7 +63,8 @@ def _history(options: argparse.Namespace) -> int:
     """Write the history."""
     store = {} if options.store is None else {"store": options.store}
     settings = project_settings(options.settings, store)
-    return put(_written(settings, options), options.output)
+    named = options.settings or DEFAULT_SETTINGS
+    return put(_written(settings, options), options.output, (named, settings.dataset))
 
 
 def _written(settings: Settings, options: argparse.Namespace) -> str:

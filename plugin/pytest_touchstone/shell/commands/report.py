@@ -39,7 +39,7 @@ def _report(options: argparse.Namespace) -> int:
     """Write the report; the exit code is one of pytest's."""
     report = named_report(options.run, options.settings)
     text = FORMS[options.format](report) if options.case is None else _whole(report, options)
-    return put(text, options.output)
+    return put(text, options.output, (options.run, options.settings or DEFAULT_SETTINGS))
 
 
 def _whole(report: Report, options: argparse.Namespace) -> str:
