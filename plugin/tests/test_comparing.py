@@ -11,9 +11,9 @@ from gated import Scored, held
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_touchstone.comparing import compare, data
+from pytest_touchstone.comparing import case_words, compare, data
 from pytest_touchstone.comparing.compare import letter
-from pytest_touchstone.comparing.model import Against, MeasureDelta
+from pytest_touchstone.comparing.model import Against, MeasureDelta, OneSided
 from pytest_touchstone.comparing.snapshots import snapshot_differences
 from pytest_touchstone.comparing.words import remarks, summary, values, verdict, where
 from pytest_touchstone.report import Report
@@ -76,6 +76,23 @@ def test_what_differs_is_named_with_both_values(
     part: str, one: Any, two: Any, said: list[tuple[str, str, str]]
 ) -> None:
     assert differing(part, one, two) == said
+
+
+def test_a_digest_over_chunks_that_other_questions_name_is_no_other_collection() -> None:
+    one, two = report({"MRR": EIGHT}), report({"MRR": EIGHT})
+    before: Any = {"collection": "c", "points": 99, "chunks": 14, "sha256": "1" * 64}
+    one["snapshot"]["corpus"] = before
+    two["snapshot"]["corpus"] = before | {"chunks": 13, "sha256": "2" * 64}
+
+    def told(**given: bool) -> list[str]:
+        return [where(d) for d in snapshot_differences(one["snapshot"], two["snapshot"], **given)]
+
+    assert told() == ["corpus chunks", "corpus sha256"]
+    two["snapshot"]["dataset"] = {**one["snapshot"]["dataset"], "sha256": "3" * 64}
+    assert told() == ["dataset sha256"]
+    assert told(same_chunks=True) == ["dataset sha256", "corpus chunks", "corpus sha256"]
+    two["snapshot"]["corpus"] = {"collection": "d", "points": 98}
+    assert told() == ["dataset sha256", "corpus collection", "corpus points"]
 
 
 def test_how_many_questions_a_measure_applies_to_is_no_difference_of_its_own() -> None:
@@ -219,10 +236,44 @@ def test_other_judges_prompts_and_scorers_are_other_instruments() -> None:
     assert on(against(one, two), "Faithfulness").instrument is None
     two["snapshot"]["prompts"] = {"judge_claims": "b", "judge_tone": "b", "x": "b"}
     found = compare(one, [two]).others[0]
-    assert on(found, "Faithfulness").instrument == (
-        "the judge was asked with another judge_claims, judge_tone"
-    )
-    assert "≠ the judge was asked with another judge_claims, judge_tone: Faith" in told(one, two)
+    assert on(found, "Faithfulness").instrument == "the judge was asked with another judge_claims"
+    assert "≠ the judge was asked with another judge_claims: Faith" in told(one, two)
+
+
+@pytest.mark.parametrize(
+    ("changed", "touched"),
+    [
+        ("judge_claim_verdicts", {"Faithfulness"}),
+        ("judge_tone", {"Formality", "Caution"}),
+        ("judge_again", {"Faithfulness", "Formality", "Caution"}),
+        ("judge_of_another_version", set()),
+    ],
+)
+def test_a_prompt_is_another_instrument_of_the_measures_that_rest_on_it(
+    changed: str, touched: set[str]
+) -> None:
+    one_to_five = [1 + value for value in EIGHT]
+    scores = {"Faithfulness": EIGHT, "Formality": one_to_five, "Caution": one_to_five}
+    better = {name: [value + 0.3 for value in values] for name, values in scores.items()}
+    one = report(scores, origin="judge", judge="one", prompts={changed: "a"})
+    two = report(better, origin="judge", judge="one", prompts={changed: "b"})
+    found = against(one, two)
+    assert {m.measure for m in found.measures if m.instrument is not None} == touched
+    for name in scores.keys() - touched:
+        assert on(found, name).standing == "better"
+
+
+def test_behind_a_measure_that_is_not_known_here_there_may_be_every_prompt() -> None:
+    found = []
+    for digest in "ab":
+        made = report({"Faithfulness": EIGHT}, origin="judge", judge="one")
+        made["snapshot"]["prompts"] = {"judge_tone": digest, "baseline_answer": digest}
+        made["measures"][0]["measure"] = "Later"
+        for case in made["cases"]:
+            case["scores"] = {"Later": case["scores"]["Faithfulness"]}
+        found.append(made)
+    (entry,) = against(*found).measures
+    assert entry.instrument == "the judge was asked with another judge_tone"
 
 
 def test_computed_measures_know_no_judge() -> None:
@@ -305,6 +356,15 @@ def test_lower_can_be_better_and_cost_moves_no_case() -> None:
     assert (on(found, "CostPerQuery").worse, on(found, "Contradictions").better) == (1, 1)
 
 
+def test_cost_is_of_no_judge_that_moved_though_the_system_did_the_same() -> None:
+    one = report({"CostPerQuery": [0.1] * 8, "MRR": EIGHT})
+    two = report({"CostPerQuery": [0.2, *[0.1] * 7], "MRR": [0.9, *EIGHT[1:]]})
+    found = against(one, two)
+    assert (on(found, "CostPerQuery").same_output, on(found, "MRR").same_output) == (None, 1)
+    assert "Moved though the system did the same: MRR 1 of 1" in told(one, two)
+    assert "USD" not in told(one, two)
+
+
 def test_only_a_handful_is_shown_and_all_are_counted() -> None:
     one, two = report({"MRR": [0.0] * 8}), report({"MRR": [*EIGHT[1:], 0.8]})
     moves = against(one, two, shown=2).moves
@@ -331,7 +391,7 @@ def test_a_case_that_was_asked_several_times_moves_by_its_means() -> None:
     one = report({"MRR": [[0.0, 0.5], *[[0.0, 0.0]] * 7]})
     two = report({"MRR": [[1.0, 0.5], *[[0.0, 0.0]] * 7]})
     (move,) = against(one, two).moves.better
-    assert (move.move, move.repeats) == (0.5, 2)
+    assert (move.move, move.yardstick.times, move.other.times) == (0.5, 2, 2)
     assert (move.measures[0].yardstick, move.measures[0].other) == (0.25, 0.75)
 
 
@@ -342,6 +402,156 @@ def test_the_reason_is_that_of_the_instrument() -> None:
     (move,) = against(one, two).moves.better
     assert (move.measures[0].yardstick_why, move.measures[0].other_why) == ("so", "the judge's")
     assert move.measures[0].other == 0.5
+
+
+def repeated(values: list[Any]) -> Report:
+    """One question asked several times, with a text and a reason for each time."""
+    made = report({"MRR": [values, *[[0.5] * len(values)] * 7]})
+    for entry in made["cases"]:
+        entry["answer"] = f"Answer {entry['repeat'] + 1}."
+        entry["why"]["MRR"] = f"reason {entry['repeat'] + 1}"
+    return made
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "times", "shown", "about"),
+    [
+        (
+            [0.5, 0.5, 0.5],
+            [0.5, 0.0, 0.5],
+            (3, 3),
+            (2, 2),
+            "Asked 3 times: scores are means, the answers those of time 2, and each",
+        ),
+        (
+            [0.5, 0.5, 0.5],
+            [0.5, 0.0],
+            (3, 2),
+            (2, 2),
+            "Asked 3 times in A and 2 in B: scores are means, the answers those of time 2,",
+        ),
+        (
+            [0.0, 0.5, 1.0],
+            [0.0],
+            (3, 1),
+            (3, 1),
+            "Asked 3 times in A and 1 in B: scores are means, the answers those of time 3 in A and"
+            " 1 in B,",
+        ),
+        ([None, 0.5], [0.4, 0.5], (2, 2), (2, 1), "the answers those of time 2 in A and 1 in B"),
+    ],
+)
+def test_of_several_times_one_is_shown_that_moved(
+    one: list[Any], two: list[Any], times: tuple[int, int], shown: tuple[int, int], about: str
+) -> None:
+    found = compare(repeated(one), [repeated(two)])
+    (move,) = found.others[0].moves.worse
+    assert (move.yardstick.times, move.other.times) == times
+    assert (move.yardstick.time, move.other.time) == shown
+    assert (move.yardstick.answer, move.other.answer) == tuple(f"Answer {n}." for n in shown)
+    (measure,) = move.measures
+    assert (measure.yardstick_why, measure.other_why) == tuple(f"reason {n}" for n in shown)
+    (line,) = [
+        line
+        for line in case_words.about(move, found.yardstick, found.others[0].run)
+        if line.startswith("Asked")
+    ]
+    assert about in line
+
+
+def test_each_measures_reasons_are_of_a_time_at_which_it_moved() -> None:
+    values = {"Recall@5": [[0.5, 0.5], *[[0.5, 0.5]] * 7], "MRR": [[0.5, 0.5], *[[0.5, 0.5]] * 7]}
+    moved = {"Recall@5": [[0.0, 0.5], *[[0.5, 0.5]] * 7], "MRR": [[0.5, 0.4], *[[0.5, 0.5]] * 7]}
+    one, two = report(values), report(moved)
+    for made in (one, two):
+        for entry in made["cases"]:
+            entry["why"] = {name: f"{name} {entry['repeat'] + 1}" for name in entry["scores"]}
+    (move,) = against(one, two).moves.worse
+    assert (move.yardstick.time, move.other.time) == (1, 1)
+    assert [m.other_why for m in move.measures] == ["Recall@5 1", "MRR 2"]
+
+
+# Scores that one run has and the other lacks
+
+
+def test_lost_and_gained_scores_are_told_with_case_measure_and_reason() -> None:
+    lost: list[Any] = ["judge_unreadable", *EIGHT[1:3], "judge_unreadable", *EIGHT[4:]]
+    one = report({"Faithfulness": EIGHT, "Contradictions": [*EIGHT[:7], "judge_refused"]})
+    two = report({"Faithfulness": lost, "Contradictions": [*lost[:7], 0.7]})
+    found = compare(one, [two])
+    against_one = found.others[0]
+    assert verdict(against_one, found.yardstick) == (
+        "B beside A: no score that both have moved, on 8 gold questions asked alike."
+        " B lost 4 scores (judge_unreadable 4 in B) and gained 1 score (judge_refused 1 in A)."
+    )
+    assert against_one.one_sided == (
+        OneSided("q0", ("Faithfulness", "Contradictions"), "yardstick", "judge_unreadable", "none"),
+        OneSided("q3", ("Faithfulness", "Contradictions"), "yardstick", "judge_unreadable", "none"),
+        OneSided("q7", ("Contradictions",), "other", "judge_refused", "none"),
+    )
+    assert on(against_one, "Faithfulness").only_yardstick == 2
+
+
+def test_where_every_score_is_lost_it_is_said() -> None:
+    one, two = report({"MRR": EIGHT}), report({"MRR": ["judge_unreachable"] * 8})
+    found = compare(one, [two])
+    assert "B lost 8 scores (judge_unreachable 8 in B)." in verdict(
+        found.others[0], found.yardstick
+    )
+    assert len(found.others[0].one_sided) == 8
+
+
+def test_a_value_that_cannot_be_reckoned_with_is_lost() -> None:
+    one, two = report({"MRR": EIGHT}), report({"MRR": EIGHT})
+    two["cases"][0]["scores"]["MRR"] = float("nan")
+    (found,) = against(one, two).one_sided
+    assert (found.case, found.reason) == ("q0", "unusable")
+
+
+# Results that a digest says are the same
+
+
+def test_the_same_results_are_those_whose_scores_are_the_same_too() -> None:
+    one, two = report({"MRR": EIGHT}), report({"MRR": EIGHT})
+    two["snapshot"]["results_sha256"] = one["snapshot"]["results_sha256"]
+    found = compare(one, [two])
+    assert verdict(found.others[0], found.yardstick) == (
+        "B beside A: the same results, on 8 gold questions asked alike."
+    )
+    assert not found.others[0].file_changed
+
+
+@pytest.mark.parametrize("score", [1.0, None])
+def test_a_file_that_was_changed_is_told_from_the_same_results(score: float | None) -> None:
+    one, two = report({"MRR": EIGHT}), report({"MRR": EIGHT})
+    two["cases"][0]["scores"]["MRR"] = score
+    assert one["snapshot"]["results_sha256"] == two["snapshot"]["results_sha256"]
+    found = compare(one, [two])
+    assert found.others[0].file_changed
+    assert not found.others[0].same_results
+    said = verdict(found.others[0], found.yardstick)
+    assert "the same results," not in said
+    assert said.endswith("scores are not: one of the files was changed after its run.")
+
+
+def test_of_another_system_under_test_the_same_digest_says_nothing() -> None:
+    made = Scored(values={"mine": {"MRR": EIGHT}, "plain": {"MRR": [0.5] * 8}}).report()
+    made["cases"] = list(made["cases"])
+    other = copy.deepcopy(made)
+    other["snapshot"]["roles"] = {"system": "plain", "baseline": "mine", "variants": []}
+    found = against(made, other)
+    assert (found.same_results, found.file_changed) == (False, False)
+    assert on(found, "MRR").better == 5
+
+
+def test_what_people_say_alike_is_not_the_same_result() -> None:
+    one = report({"Faithfulness": EIGHT}, origin="judge", judge="one")
+    two = report({"Faithfulness": [0.5, *EIGHT[1:]]}, origin="judge", judge="one")
+    for made in (one, two):
+        by_people(made, "Faithfulness", "q0", 1.0)
+        made["snapshot"]["results_sha256"] = "0" * 64
+    found = against(one, two)
+    assert (found.same_results, found.file_changed) == (False, False)
 
 
 # What holds of any two reports
@@ -411,6 +621,10 @@ def test_changing_places_changes_signs(made: list[Report]) -> None:
         assert (entry.yardstick, entry.other) == (mirror.other, mirror.yardstick)
         assert (entry.better, entry.worse) == (mirror.worse, mirror.better)
         assert entry.same_output == mirror.same_output
+    other_side = {"yardstick": "other", "other": "yardstick"}
+    assert sorted((o.case, o.titles, o.scored, o.reason) for o in there.one_sided) == sorted(
+        (o.case, o.titles, other_side[o.scored], o.reason) for o in back.one_sided
+    )
     for mine, other in (
         (there.moves.better, back.moves.worse),
         (there.moves.worse, back.moves.better),

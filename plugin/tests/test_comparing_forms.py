@@ -12,8 +12,8 @@ from comparisons import answers, hostile_pair, report
 from hostile import TEXTS
 
 from pytest_touchstone.comparing import compare, markdown, text_lines
+from pytest_touchstone.comparing.case_words import NO_ANSWER, excerpts
 from pytest_touchstone.comparing.model import Comparison
-from pytest_touchstone.comparing.words import NO_ANSWER, excerpts
 from pytest_touchstone.forms import COMPARISON_FORMS
 from pytest_touchstone.report.figures import number
 
@@ -137,6 +137,52 @@ def test_every_form_marks_what_other_instruments_read() -> None:
     assert "≠ +" in markdown(found)
 
 
+def test_every_form_tells_what_was_lost() -> None:
+    lost: list[Any] = [*EIGHT[:3], "judge_unreadable", *EIGHT[4:]]
+    one, two = report({"Faithfulness": EIGHT}), report({"Faithfulness": lost})
+    two["cases"][3]["why"]["Faithfulness"] = f"no JSON {TEXTS[0]}"
+    found = compare(one, [two])
+    text, page = "\n".join(text_lines(found, width=80)), COMPARISON_FORMS["html"](found)
+    for form in (text, markdown(found).replace("\\", ""), page):
+        assert "B lost 1 score (judge_unreadable 1 in B)." in form
+        assert "Lost or gained: 1 score on 1 case" in form
+        assert "q3 Faithfulness: scored in A, judge_unreadable in B" in form
+        assert "no JSON" in form
+    assert "Faithfulness (7, A +1)" in text
+    assert TEXTS[0] not in page
+    (told,) = json.loads(COMPARISON_FORMS["json"](found))["others"]
+    assert told["one_sided"] == [
+        {
+            "case": "q3",
+            "titles": ["Faithfulness"],
+            "scored": "yardstick",
+            "reason": "judge_unreadable",
+            "why": f"no JSON {TEXTS[0]}",
+        }
+    ]
+
+
+def test_of_many_that_were_lost_the_page_has_them_all() -> None:
+    one, two = report({"MRR": [0.5] * 30}), report({"MRR": [None] * 30})
+    found = compare(one, [two])
+    text, page = "\n".join(text_lines(found, width=80)), COMPARISON_FORMS["html"](found)
+    assert text.count("MRR: scored in A, not_run in B") == 20
+    assert "  and 10 more" in text
+    assert "* and 10 more" in markdown(found)
+    assert page.count("MRR: scored in A, not_run in B") == 30
+
+
+def test_what_a_page_cuts_it_says() -> None:
+    long = "x" * 7000
+    one, two = report({"MRR": EIGHT}), report({"MRR": [1.0, *EIGHT[1:]]})
+    two = answers(two, q0=long)
+    two["cases"][0]["why"]["MRR"] = "y" * 700
+    page = COMPARISON_FORMS["html"](compare(one, [two]))
+    assert "… 1,000 more characters in the report" in page
+    assert "y" * 600 + "…" in page
+    assert "y" * 601 not in page
+
+
 @pytest.mark.parametrize(
     ("one", "two", "shown"),
     [
@@ -169,9 +215,9 @@ def test_measures_that_look_the_same_are_counted_not_shown() -> None:
     found = compare(one, [two])
     text = "\n".join(text_lines(found, width=80))
     assert "    MRR 0.00 → 1.00\n" in text
-    assert "    and 1 measure more" in text
+    assert "    and 1 more measure" in text
     assert "Recall@5 0.00 → 0.00" not in text
-    assert "* and 1 measure more" in markdown(found)
+    assert "* and 1 more measure" in markdown(found)
 
 
 def test_markdown_is_compact() -> None:

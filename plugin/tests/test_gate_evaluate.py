@@ -263,7 +263,10 @@ def test_another_judge_then_compares_nothing() -> None:
     )
     asked = scored(**of, judge="new", prompts={"judge_claims": "one", "baseline_answer": "x"})
     again = scored(**of, judge="new", prompts={"judge_claims": "two", "baseline_answer": "x"})
-    assert "other prompts" in held("Faithfulness >= previous", asked, again)["why"]
+    why = held("Faithfulness >= previous", asked, again)["why"]
+    assert why.startswith("the judge was asked with other prompts then: judge_claims (main.json)")
+    toned = scored(**of, judge="new", prompts=asked.prompts | {"judge_tone": "one"})
+    assert held("Faithfulness >= previous", asked, toned)["outcome"] == "pass"
     again.prompts = {"judge_claims": "one", "baseline_answer": "y"}
     assert held("Faithfulness >= previous", asked, again)["outcome"] == "pass"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from projects import Project
 
@@ -36,6 +38,20 @@ def test_what_cannot_be_shown_is_refused_before_it_is_paid_for(
     assert f"ERROR: --touchstone-show: {wanted}" in result.stderr.str()
     assert not project.calls()
     assert not project.report_files()
+
+
+def test_several_cases_are_printed_in_the_order_they_are_named(project: Project) -> None:
+    words = ("q06", "q05", "q06")
+    ended = project.end(*(f"--touchstone-show={case}" for case in words), "-k", "q05 or q06")
+    assert ended.code == 0, ended.text
+    before, q06, q05 = re.split("=+ touchstone: q0[56] =+\n", ended.out)
+    assert "What is q05?" not in before
+    assert "What is q06?" in q06
+    assert "What is q05?" not in q06
+    assert "What is q05?" in q05
+    result = project.run(*("--touchstone-show=q05", "--touchstone-show=q06"), "-k", "q05")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "q06: no test that is selected here asks about it" in result.stderr.str()
 
 
 def test_a_finished_run_shows_it_without_a_call(

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from pytest_touchstone.comparing.deltas import measure_deltas
 from pytest_touchstone.comparing.model import Against, Comparison, Run
 from pytest_touchstone.comparing.moves import moves
-from pytest_touchstone.comparing.pairs import Plays, plays_of, questions, under_test
+from pytest_touchstone.comparing.pairs import (
+    Plays,
+    plays_of,
+    questions,
+    same_scores,
+    under_test,
+)
 from pytest_touchstone.comparing.snapshots import snapshot_differences
 from pytest_touchstone.report.model import Report
 
@@ -35,14 +41,24 @@ def _against(yardstick: Report, plays: Plays, other: Report, place: int, shown: 
     others = plays_of(other)
     one, two = yardstick["snapshot"], other["snapshot"]
     found = measure_deltas(yardstick, other, plays, others)
+    # The digest is over all systems: where another is under test it says nothing of the two.
+    same_digest = (
+        one["results_sha256"] == two["results_sha256"]
+        and one["roles"]["system"] == two["roles"]["system"]
+    )
+    same = same_digest and same_scores(plays, others)
+    # Scores that people gave may be the same where those that they replaced are not.
+    moved = any(each.delta.better or each.delta.worse for each in found.compared)
     return Against(
         run=_run(other, others, place),
-        same_results=one["results_sha256"] == two["results_sha256"],
+        same_results=same and not moved and not found.one_sided,
+        file_changed=same_digest and not same,
         snapshot=tuple(snapshot_differences(one, two)),
         questions=questions(plays, others),
         confidence=two["confidence"],
         measures=tuple(one.delta for one in found.compared),
         left_out=tuple(found.left_out),
+        one_sided=tuple(found.one_sided),
         moves=moves(found.compared, plays, others, shown),
     )
 

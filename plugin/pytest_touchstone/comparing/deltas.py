@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from pytest_touchstone.comparing.model import LeftOut, MeasureDelta
+from pytest_touchstone.comparing.model import LeftOut, MeasureDelta, OneSided
+from pytest_touchstone.comparing.onesided import one_sided
 from pytest_touchstone.comparing.pairs import Plays, measured, same_output
 from pytest_touchstone.estimate import Cell, Range
+from pytest_touchstone.measures import CostPerQuery
 from pytest_touchstone.report.deltas import tested
 from pytest_touchstone.report.figures import decimals
 from pytest_touchstone.report.instruments import OtherInstrument, other_instrument
@@ -43,6 +45,7 @@ class Measures:
 
     compared: Sequence[Compared]
     left_out: Sequence[LeftOut]
+    one_sided: Sequence[OneSided]
 
 
 class _Sides(NamedTuple):
@@ -78,17 +81,24 @@ def measure_deltas(yardstick: Report, other: Report, plays: Plays, others: Plays
             why = "no question that both asked alike has a score in both"
             left_out.append(LeftOut(side.now["title"], why))
             continue
-        alike = [
-            case
-            for case, pair in pairs[name].values.items()
-            if not unmoved(pair)
-            and same_output(measured(plays[case], name), measured(others[case], name))
-        ]
         instrument = _instrument(other_instrument(other, yardstick, name))
         confidence = other["snapshot"]["confidence"]
-        delta = _delta(side, pairs[name], deltas[name], confidence, instrument, len(alike))
+        alike = _same_output(side, pairs[name], plays, others)
+        delta = _delta(side, pairs[name], deltas[name], confidence, instrument, alike)
         compared.append(Compared(delta, pairs[name].values))
-    return Measures(compared, left_out)
+    titles = {name: side.now["title"] for name, side in sides.items()}
+    return Measures(compared, left_out, one_sided(titles, pairs, plays, others))
+
+
+def _same_output(side: _Sides, pairs: Pairs, plays: Plays, others: Plays) -> int | None:
+    """In how many of the pairs that moved the system did the same."""
+    if side.now["dimension"] == CostPerQuery.dimension:
+        return None
+    name = side.now["measure"]
+    moved = (case for case, pair in pairs.values.items() if not unmoved(pair))
+    return sum(
+        same_output(measured(plays[case], name), measured(others[case], name)) for case in moved
+    )
 
 
 def _common(yardstick: Report, other: Report) -> tuple[dict[str, _Sides], list[LeftOut]]:
@@ -120,7 +130,7 @@ def _delta(
     delta: Delta,
     confidence: float,
     instrument: str | None,
-    same_output: int,
+    same_output: int | None,
 ) -> MeasureDelta:
     low, high = side.now["range"]
     higher = side.now["higher_is_better"]
@@ -143,8 +153,8 @@ def _delta(
         better=up if higher else down,
         worse=down if higher else up,
         same_output=same_output,
-        only_yardstick=pairs.unpaired[0],
-        only_other=pairs.unpaired[1],
+        only_yardstick=len(pairs.unpaired[0]),
+        only_other=len(pairs.unpaired[1]),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_touchstone.comparing import words
+from pytest_touchstone.comparing import case_words, words
 from pytest_touchstone.comparing.model import (
     Against,
     Comparison,
@@ -21,6 +21,7 @@ _VALUE = 80
 _ANSWER = 300
 _WHY = 160
 _MEASURES = 3
+_ONE_SIDED = 20
 _OPEN = 12
 """Differences of the snapshots that stand there at once; more are read on demand."""
 
@@ -49,6 +50,8 @@ def _against(found: Against, yardstick: Run) -> Iterator[str]:
     if still := words.still(found):
         rest = f"No question moved on {counted(len(still), 'measure')}"
         yield more(rest, _scores(still, found, yardstick))
+    if found.one_sided:
+        yield more(words.one_sided_title(found), "\n".join(_one_sided(found, yardstick)))
     moves = found.moves
     for direction, shown in (("better", moves.better), ("worse", moves.worse)):
         if shown:
@@ -65,6 +68,14 @@ def _scores(measures: Sequence[MeasureDelta], found: Against, yardstick: Run) ->
     return table([escaped(cell) for cell in row] for row in [words.header(found, yardstick), *rows])
 
 
+def _one_sided(found: Against, yardstick: Run) -> Iterator[str]:
+    for one in found.one_sided[:_ONE_SIDED]:
+        why = f" ({escaped(one.why, _WHY)})" if one.why else ""
+        yield f"* {escaped(words.one_sided(one, yardstick, found.run))}{why}"
+    if len(found.one_sided) > _ONE_SIDED:
+        yield f"* and {len(found.one_sided) - _ONE_SIDED} more"
+
+
 def _snapshot(found: Against, yardstick: Run) -> Iterator[str]:
     yield escaped(words.summary(found.snapshot))
     if not found.snapshot:
@@ -78,17 +89,17 @@ def _snapshot(found: Against, yardstick: Run) -> Iterator[str]:
 
 def _moves(moves: Sequence[Move], yardstick: Run, other: Run) -> Iterator[str]:
     for move in moves:
-        case = f"**{escaped(move.case)}** ({escaped(move.type)}, {words.how_far(move)})"
+        case = f"**{escaped(move.case)}** ({escaped(move.type)}, {case_words.how_far(move)})"
         lines = [f"{case}: {escaped(move.question, _ANSWER)}"]
         lines += [
             f"* {run.letter}: {escaped(text, _ANSWER)}"
-            for run, text in zip((yardstick, other), words.excerpts(move), strict=True)
+            for run, text in zip((yardstick, other), case_words.excerpts(move), strict=True)
         ]
-        lines += [f"* {line}" for line in words.about(move)]
-        shown = words.notable(move)[:_MEASURES]
+        lines += [f"* {line}" for line in case_words.about(move, yardstick, other)]
+        shown = case_words.notable(move)[:_MEASURES]
         lines += [f"* {_measure(one, yardstick, other)}" for one in shown]
-        if rest := len(move.measures) - len(shown):
-            lines.append(f"* and {counted(rest, 'measure')} more")
+        if rest := case_words.not_shown(move, len(shown)):
+            lines.append(f"* {rest}")
         yield "\n".join(lines)
 
 

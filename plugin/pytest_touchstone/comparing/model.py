@@ -86,7 +86,7 @@ class MeasureDelta:
     :param instrument: why the two were read by different instruments, or ``None``.
     :param better: pairs in which the other has the better value; ``worse`` the opposite.
     :param same_output: of the pairs that moved, those in which the system did the same: answer,
-        passages, filters and behaviour.
+        passages, filters and behaviour; ``None`` for cost, which is of none of these.
     :param only_yardstick: questions asked alike that only the yardstick has a score on.
     """
 
@@ -104,7 +104,7 @@ class MeasureDelta:
     instrument: str | None
     better: int
     worse: int
-    same_output: int
+    same_output: int | None
     only_yardstick: int
     only_other: int
 
@@ -118,10 +118,28 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class OneSided:
+    """Scores on one question asked alike that one run has and the other lacks.
+
+    :param titles: of the measures, where several are missing for the same reason.
+    :param scored: which run has them: the yardstick's are lost, the other's gained.
+    :param reason: why the other side has none, such as `judge_unreadable`, and ``why`` in words.
+    """
+
+    case: str
+    titles: tuple[str, ...]
+    scored: Side
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class MeasureMove:
     """One measure's move on one question.
 
     :param move: share of the measure's range, above 0 where the other run is better.
+    :param yardstick: mean over repeats; ``yardstick_why`` is of one of them, with ``other_why`` of
+        one whose value differs.
     """
 
     measure: str
@@ -137,10 +155,15 @@ class MeasureMove:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a system did with a question: an answer, an error, or neither where not asked for."""
+    """What a system did with a question: an answer, an error, or neither where not asked for.
+
+    :param times: how often it was asked; ``time`` is the one that this is of, from 1.
+    """
 
     answer: str | None
     error: ErrorEntry | None
+    times: int
+    time: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +174,7 @@ class Move:
     :param measures: those that moved, the furthest first.
     :param same: what is the same on both sides, out of `answer` and `output`: the latter is answer,
         passages, filters and behaviour together.
-    :param repeats: how often it was asked, where more than once; the answers are of the first time.
+    :param yardstick: of a time at which the measure that moved furthest differs; ``other`` too.
     """
 
     case: str
@@ -162,7 +185,6 @@ class Move:
     yardstick: Said
     other: Said
     same: Literal["answer", "output"] | None
-    repeats: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,17 +201,21 @@ class Moves:
 class Against:
     """One run against the yardstick.
 
+    :param same_results: whether the digests of results agree, and all scores do.
+    :param file_changed: whether they agree and scores do not: what a run writes cannot be so.
     :param snapshot: nothing where both were made of the same.
     :param confidence: of the intervals.
     """
 
     run: Run
     same_results: bool
+    file_changed: bool
     snapshot: tuple[Difference, ...]
     questions: Questions
     confidence: float
     measures: tuple[MeasureDelta, ...]
     left_out: tuple[LeftOut, ...]
+    one_sided: tuple[OneSided, ...]
     moves: Moves
 
 

@@ -17,6 +17,7 @@ from pytest_touchstone.annotations import REPLACED
 from pytest_touchstone.comparing.deltas import Compared, unmoved
 from pytest_touchstone.comparing.model import MeasureMove, Move, Moves, Said
 from pytest_touchstone.comparing.pairs import Plays, measured, same_answers, same_output
+from pytest_touchstone.comparing.repeated import differing
 from pytest_touchstone.report.model import CaseEntry
 from pytest_touchstone.report.pairs import Pair
 
@@ -72,28 +73,35 @@ def _move(
         if one.moved(case) and (share := _share(one, one.values[case])) is not None
     ]
     found.sort(key=lambda item: (-abs(item[0]), item[1].delta.measure))
-    leading = found[0][1].delta.measure
-    plays = (measured(yardstick, leading), measured(other, leading))
+    leading = found[0][1]
+    name = leading.delta.measure
+    plays = (measured(yardstick, name), measured(other, name))
+    shown = differing(plays, name, leading.values[case])
     return Move(
         case=case,
         type=other[0]["gold"]["type"],
         question=other[0]["gold"]["question"],
         move=total,
         measures=tuple(
-            _measure(share, one, one.values[case], (yardstick, other)) for share, one in found
+            _measure(share, one, one.values[case], (yardstick, other), shown)
+            for share, one in found
         ),
-        yardstick=_said(plays[0][0]),
-        other=_said(plays[1][0]),
+        yardstick=_said(shown[0], plays[0]),
+        other=_said(shown[1], plays[1]),
         same=_same(*plays),
-        repeats=max(map(len, plays)),
     )
 
 
 def _measure(
-    share: float, one: Compared, pair: Pair, sides: tuple[Sequence[CaseEntry], Sequence[CaseEntry]]
+    share: float,
+    one: Compared,
+    pair: Pair,
+    sides: tuple[Sequence[CaseEntry], Sequence[CaseEntry]],
+    shown: tuple[CaseEntry, CaseEntry],
 ) -> MeasureMove:
     delta = one.delta
-    whys = [_why(measured(plays, delta.measure)[0], delta.measure) for plays in sides]
+    plays = (measured(sides[0], delta.measure), measured(sides[1], delta.measure))
+    whys = [_why(each, delta.measure) for each in differing(plays, delta.measure, pair, shown)]
     return MeasureMove(
         measure=delta.measure,
         title=delta.title,
@@ -114,8 +122,8 @@ def _why(entry: CaseEntry, measure: str) -> str:
     return str(own["why"]) if own else entry["why"].get(measure, "")
 
 
-def _said(entry: CaseEntry) -> Said:
-    return Said(entry["answer"], entry["error"])
+def _said(entry: CaseEntry, plays: Sequence[CaseEntry]) -> Said:
+    return Said(entry["answer"], entry["error"], len(plays), entry["repeat"] + 1)
 
 
 def _same(one: Sequence[CaseEntry], two: Sequence[CaseEntry]) -> Literal["answer", "output"] | None:

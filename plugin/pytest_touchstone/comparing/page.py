@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_touchstone.comparing import words
+from pytest_touchstone.comparing import case_words, words
 from pytest_touchstone.comparing.model import (
     Against,
     Comparison,
@@ -34,7 +34,13 @@ from pytest_touchstone.report.page.markup import Html, Node, tag, untrusted
 _ANSWER = 6000
 """Characters of an answer that are shown; the reports have the rest."""
 _WHY = 600
-_SHORT = {"made": "Made of", "scores": "Scores", "better": "To the better", "worse": "To the worse"}
+_SHORT = {
+    "made": "Made of",
+    "scores": "Scores",
+    "one-sided": "Lost or gained",
+    "better": "To the better",
+    "worse": "To the worse",
+}
 
 
 def page_html(found: Comparison, style: str) -> str:
@@ -74,11 +80,21 @@ def page_html(found: Comparison, style: str) -> str:
 def _against(found: Against, yardstick: Run) -> Iterator[tuple[str, str, Node]]:
     yield "made", "What they were made of", _snapshot(found, yardstick)
     yield "scores", "Scores", _scores(found, yardstick)
+    if found.one_sided:
+        yield "one-sided", words.one_sided_title(found), _one_sided(found, yardstick)
     for direction, moves in (("better", found.moves.better), ("worse", found.moves.worse)):
         if moves:
             title = words.moved_title(found, direction)
             told = [_move(move, yardstick, found.run) for move in moves]
             yield direction, title, [told, tag("p", f"{words.MOVED}.", class_="quiet")]
+
+
+def _one_sided(found: Against, yardstick: Run) -> Html:
+    items = []
+    for one in found.one_sided:
+        why = tag("span", " ", untrusted(_cut(one.why)), class_="quiet") if one.why else None
+        items.append(tag("li", untrusted(words.one_sided(one, yardstick, found.run)), why))
+    return tag("ul", items)
 
 
 def _snapshot(found: Against, yardstick: Run) -> Node:
@@ -157,7 +173,7 @@ def _score(one: MeasureDelta, reach: float, yardstick: Run, other: Run) -> Html:
             [whole(delta["pairs"]), tag("span", f" {beside}", class_="quiet") if beside else None],
             whole(one.better),
             whole(one.worse),
-            whole(one.same_output),
+            "–" if one.same_output is None else whole(one.same_output),
         ],
     )
 
@@ -178,7 +194,7 @@ def _move(move: Move, yardstick: Run, other: Run) -> Html:
         tag("summary", head, tag("span", untrusted(move.question), class_="question")),
         tag(
             "div",
-            [tag("p", line, class_="quiet") for line in words.about(move)],
+            [tag("p", line, class_="quiet") for line in case_words.about(move, yardstick, other)],
             tag(
                 "div",
                 _said(move.yardstick, yardstick, "play"),
@@ -194,7 +210,7 @@ def _move(move: Move, yardstick: Run, other: Run) -> Html:
 
 
 def _said(side: Said, run: Run, class_: str) -> Html:
-    text = words.said(side)
+    text = case_words.said(side)
     shown = text[:_ANSWER]
     lines = [[tag("bdi", line), Html("\n")] for line in shown.splitlines()]
     rest = f"… {len(text) - len(shown):,} more characters in the report"
@@ -215,7 +231,11 @@ def _measure(one: MeasureMove) -> Html:
         [
             figure(one.yardstick, one.digits),
             figure(one.other, one.digits),
-            untrusted(one.yardstick_why[:_WHY]),
-            untrusted(one.other_why[:_WHY]),
+            untrusted(_cut(one.yardstick_why)),
+            untrusted(_cut(one.other_why)),
         ],
     )
+
+
+def _cut(why: str) -> str:
+    return why if len(why) <= _WHY else f"{why[:_WHY]}…"

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from pytest_touchstone.comparing.model import ChangedQuestion, Questions
+from pytest_touchstone.report.digest import digits
 from pytest_touchstone.report.model import CaseEntry, Report
 from pytest_touchstone.report.pairs import changed_labels
 
@@ -45,6 +46,21 @@ def questions(yardstick: Plays, other: Plays) -> Questions:
 def measured(plays: Sequence[CaseEntry], measure: str) -> list[CaseEntry]:
     """The plays that a measure was taken on."""
     return [entry for entry in plays if measure in entry["scores"]]
+
+
+def same_scores(one: Plays, two: Plays) -> bool:
+    """Whether two reports have the same scores, with the digits that the digest of results has."""
+    return _scores(one) == _scores(two)
+
+
+def _scores(plays: Plays) -> dict[tuple[str, str, int], dict[str, str | None]]:
+    return {
+        (case, entry["mode"], entry["repeat"]): {
+            name: digits(value) for name, value in entry["scores"].items()
+        }
+        for case, entries in plays.items()
+        for entry in entries
+    }
 
 
 def same_answers(one: Sequence[CaseEntry], two: Sequence[CaseEntry]) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_touchstone.comparing import words
+from pytest_touchstone.comparing import case_words, words
 from pytest_touchstone.comparing.model import Against, Comparison, MeasureMove, Move, Run
-from pytest_touchstone.measures.base import counted
 from pytest_touchstone.report.display import printable
 from pytest_touchstone.report.figures import number
 from pytest_touchstone.report.table import aligned
@@ -16,6 +15,8 @@ _VALUE = 120
 _ANSWER = 300
 _WHY = 200
 _MEASURES = 4
+_ONE_SIDED = 20
+"""Lines of scores that only one run has; the page and JSON have them all."""
 
 
 def text_lines(found: Comparison, *, width: int) -> list[str]:
@@ -41,6 +42,7 @@ def _against(found: Against, yardstick: Run, width: int) -> Iterator[str]:
     yield from (printable(line, _LONGEST) for line in words.remarks(found, yardstick))
     yield ""
     yield from _scores(found, yardstick, width)
+    yield from _one_sided(found, yardstick)
     moves = found.moves
     for direction, shown in (("better", moves.better), ("worse", moves.worse)):
         if shown:
@@ -52,6 +54,19 @@ def _against(found: Against, yardstick: Run, width: int) -> Iterator[str]:
         yield words.MOVED
 
 
+def _one_sided(found: Against, yardstick: Run) -> Iterator[str]:
+    if not found.one_sided:
+        return
+    yield ""
+    yield words.one_sided_title(found)
+    for one in found.one_sided[:_ONE_SIDED]:
+        yield f"  {printable(words.one_sided(one, yardstick, found.run), _LONGEST)}"
+        if one.why:
+            yield f"    {printable(one.why, _WHY)}"
+    if len(found.one_sided) > _ONE_SIDED:
+        yield f"  and {len(found.one_sided) - _ONE_SIDED} more"
+
+
 def _scores(found: Against, yardstick: Run, width: int) -> Iterator[str]:
     if moving := words.moving(found):
         rows = [words.score_row(one, yardstick, found.run) for one in moving]
@@ -60,23 +75,23 @@ def _scores(found: Against, yardstick: Run, width: int) -> Iterator[str]:
         yield "Intervals of Δ:"
         yield from (f"  {printable(line, _LONGEST)}" for line in words.methods(moving))
     if still := words.still(found):
-        yield printable(words.stillness(still), _LONGEST)
+        yield printable(words.stillness(still, yardstick, found.run), _LONGEST)
 
 
 def _moves(moves: Sequence[Move], yardstick: Run, other: Run) -> Iterator[str]:
     for move in moves:
-        yield f"  {printable(f'{move.case} ({move.type})', _VALUE)} {words.how_far(move)}"
+        yield f"  {printable(f'{move.case} ({move.type})', _VALUE)} {case_words.how_far(move)}"
         yield f"    {printable(move.question, _ANSWER)}"
-        before, after = words.excerpts(move)
+        before, after = case_words.excerpts(move)
         yield f"    {yardstick.letter}: {printable(before, _ANSWER)}"
         yield f"    {other.letter}: {printable(after, _ANSWER)}"
-        for line in words.about(move):
+        for line in case_words.about(move, yardstick, other):
             yield f"    {line}"
-        shown = words.notable(move)[:_MEASURES]
+        shown = case_words.notable(move)[:_MEASURES]
         for measure in shown:
             yield from _measure(measure, yardstick, other)
-        if more := len(move.measures) - len(shown):
-            yield f"    and {counted(more, 'measure')} more"
+        if more := case_words.not_shown(move, len(shown)):
+            yield f"    {more}"
 
 
 def _measure(measure: MeasureMove, yardstick: Run, other: Run) -> Iterator[str]:

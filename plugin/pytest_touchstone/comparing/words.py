@@ -13,11 +13,9 @@ from pytest_touchstone.comparing.model import (
     Comparison,
     Difference,
     MeasureDelta,
-    MeasureMove,
-    Move,
+    OneSided,
     Questions,
     Run,
-    Said,
 )
 from pytest_touchstone.estimate import MIN_CLUSTERS
 from pytest_touchstone.measures.base import counted
@@ -34,11 +32,12 @@ MOVED = (
     "How far a case moved: of each measure as a share of its range, the mean over the measures of"
     " a dimension, summed over dimensions; measures with an open range, such as cost, left out"
 )
-NO_ANSWER = "no answer was asked for"
+FILE_CHANGED = (
+    "Both say that their results are the same (results_sha256) and their scores are not: one of the"
+    " files was changed after its run."
+)
 _DIGEST = re.compile("[0-9a-f]{40,64}")
 _NAMED = 5
-_ALIKE, _BEFORE = 120, 60
-"""Characters that two answers may begin alike with, and how many of these an excerpt keeps."""
 
 
 def title(found: Comparison) -> str:
@@ -63,8 +62,17 @@ def verdict(found: Against, yardstick: Run) -> str:
     over = f"on {counted(found.questions.alike, 'gold question')} asked alike"
     if found.same_results:
         return f"{about}: the same results, {over}."
+    said = [_verdict(found, about, over), _lost_and_gained(found, yardstick.letter)]
+    if found.file_changed:
+        said.append(FILE_CHANGED)
+    return " ".join(filter(None, said))
+
+
+def _verdict(found: Against, about: str, over: str) -> str:
+    """What the pairs show."""
     if found.measures and not moving(found):
-        return f"{about}: no score moved, {over}."
+        which = " that both have" if found.one_sided else ""
+        return f"{about}: no score{which} moved, {over}."
     own = [(one.standing, one.title) for one in found.measures if one.instrument is None]
     shown = tally(own)
     if own and found.questions.alike < MIN_CLUSTERS:
@@ -76,6 +84,36 @@ def verdict(found: Against, yardstick: Run) -> str:
         return said
     what = "One measure was" if others == 1 else f"{others} measures were"
     return f"{said} {what} read by different instruments: what moved may be theirs."
+
+
+def _lost_and_gained(found: Against, yardstick: str) -> str:
+    """How many scores only one side has, by the reason why the other has none."""
+    told = []
+    for side, what in (("yardstick", "lost"), ("other", "gained")):
+        of = [one for one in found.one_sided if one.scored == side]
+        if not of:
+            continue
+        where = found.run.letter if side == "yardstick" else yardstick
+        reasons: Counter[str] = Counter()
+        for one in of:
+            reasons[one.reason] += len(one.titles)
+        why = _first([f"{reason} {count}" for reason, count in reasons.most_common()])
+        told.append(f"{what} {counted(reasons.total(), 'score')} ({why} in {where})")
+    return f"{found.run.letter} {' and '.join(told)}." if told else ""
+
+
+def one_sided_title(found: Against) -> str:
+    """The heading of the scores that only one run has."""
+    scores = sum(len(one.titles) for one in found.one_sided)
+    cases = len({one.case for one in found.one_sided})
+    return f"Lost or gained: {counted(scores, 'score')} on {counted(cases, 'case')}"
+
+
+def one_sided(one: OneSided, yardstick: Run, other: Run) -> str:
+    """Scores of a case that only one run has: which, where, and why the other has none."""
+    sides = (yardstick, other) if one.scored == "yardstick" else (other, yardstick)
+    said = f"{one.case} {_first(one.titles)}: scored in {sides[0].letter}, {one.reason} in"
+    return f"{said} {sides[1].letter}"
 
 
 def moving(found: Against) -> list[MeasureDelta]:
@@ -139,16 +177,23 @@ def remarks(found: Against, yardstick: Run) -> Iterator[str]:
         )
     for why, titles in _grouped((m.instrument, m.title) for m in found.measures):
         yield f"{OTHER_INSTRUMENT} {why}: {', '.join(titles)}"
-    same = [f"{m.title} {m.same_output} of {m.better + m.worse}" for m in found.measures]
-    if kept := [text for text, m in zip(same, found.measures, strict=True) if m.same_output]:
+    kept = [
+        f"{m.title} {m.same_output} of {m.better + m.worse}"
+        for m in found.measures
+        if m.same_output
+    ]
+    if kept:
         yield f"Moved though the system did the same: {', '.join(kept)}"
     for why, titles in _grouped((left.why, left.title) for left in found.left_out):
         yield f"Not compared, for {why}: {', '.join(titles)}"
 
 
-def stillness(measures: Sequence[MeasureDelta]) -> str:
+def stillness(measures: Sequence[MeasureDelta], yardstick: Run, other: Run) -> str:
     """The measures on which no question moved, with their pairs."""
-    told = ", ".join(f"{one.title} ({one.delta['pairs']})" for one in measures)
+    told = ", ".join(
+        f"{one.title} ({', '.join([str(one.delta['pairs']), *_beside(one, yardstick, other)])})"
+        for one in measures
+    )
     return f"No question moved on {counted(len(measures), 'measure')} (pairs): {told}"
 
 
@@ -218,9 +263,13 @@ def p_value(value: float | None) -> str:
 
 def pairs(measure: MeasureDelta, yardstick: Run, other: Run) -> str:
     """Pairs, and how many questions only one side has a score on."""
-    sides = ((yardstick.letter, measure.only_yardstick), (other.letter, measure.only_other))
-    beside = ", ".join(f"{letter} +{count}" for letter, count in sides if count)
+    beside = ", ".join(_beside(measure, yardstick, other))
     return f"{measure.delta['pairs']} ({beside})" if beside else str(measure.delta["pairs"])
+
+
+def _beside(measure: MeasureDelta, yardstick: Run, other: Run) -> list[str]:
+    sides = ((yardstick.letter, measure.only_yardstick), (other.letter, measure.only_other))
+    return [f"{letter} +{count}" for letter, count in sides if count]
 
 
 def moved(measure: MeasureDelta) -> str:
@@ -235,48 +284,3 @@ def moved_title(found: Against, direction: str) -> str:
         "worse": (found.moves.worse, found.moves.all_worse),
     }[direction]
     return f"Moved most to the {direction}: {len(shown)} of {counted(total, 'case')}"
-
-
-def how_far(move: Move) -> str:
-    """How far a case moved, with its sign."""
-    return number(move.move, 2, signed=True)
-
-
-def said(side: Said) -> str:
-    """An answer, or what stands in its place."""
-    if side.error is not None:
-        return f"System error: {side.error['kind']}: {side.error['message']}"
-    return NO_ANSWER if side.answer is None else side.answer
-
-
-def excerpts(move: Move) -> tuple[str, str]:
-    """Both answers, from shortly before they part where they begin alike at length."""
-    one, two = said(move.yardstick), said(move.other)
-    pairs = enumerate(zip(one, two, strict=False))
-    alike = next((n for n, (a, b) in pairs if a != b), min(len(one), len(two)))
-    if one == two or alike <= _ALIKE:
-        return one, two
-    start = alike - _BEFORE
-    return f"… {one[start:]}", f"… {two[start:]}"
-
-
-def notable(move: Move) -> list[MeasureMove]:
-    """The measures whose two values look different, or else the one that moved furthest."""
-    found = [
-        one
-        for one in move.measures
-        if number(one.yardstick, one.digits) != number(one.other, one.digits)
-    ]
-    return found or list(move.measures[:1])
-
-
-def about(move: Move) -> Iterator[str]:
-    """What a reader must know of the two answers."""
-    if move.same == "output":
-        yield "The system did the same (answer, passages, filters, behaviour): the verdict moved."
-    elif move.same == "answer":
-        yield "The answer is the same; passages, filters or behaviour are not."
-    if move.repeats > 1:
-        yield f"Asked {move.repeats} times: scores are means, texts are those of the first time."
-    if any(one.other_instrument for one in move.measures):
-        yield f"{OTHER_INSTRUMENT} was read by different instruments."

@@ -160,7 +160,7 @@ class _Held:
         if found is None:
             return None
         if found.prompts:
-            return "the judge was asked with other prompts then"
+            return f"the judge was asked with other prompts then: {', '.join(found.prompts)}"
         return (
             f"the {found.role} was {found.then or 'nobody'} then and is {found.now or 'nobody'} now"
         )

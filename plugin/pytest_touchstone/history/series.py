@@ -48,8 +48,9 @@ class Point:
     """A measure in one run, of the run's system under test, as the run's report has it.
 
     :param missing: questions that it applies to and that have no score.
-    :param part: of which questions, where not of all that the measure applies to; points of
-        different parts are not comparable.
+    :param finished: whether everything that was planned was asked.
+    :param part: of which questions, where not of all that the measure applies to, and whether the
+        run was cut short; points of different parts are not comparable.
     :param changed: what it rests on and was otherwise in the run before.
     """
 
@@ -62,6 +63,7 @@ class Point:
     ci: tuple[float, float] | None
     n: int
     missing: int
+    finished: bool
     part: str
     changed: tuple[str, ...]
 
@@ -89,10 +91,10 @@ def series_of(runs: Sequence[RunFigures]) -> list[Series]:
 
     :param runs: the oldest first.
     """
-    taken: dict[str, list[tuple[Snapshot, MeasureEntry]]] = {}
+    taken: dict[str, list[tuple[RunFigures, MeasureEntry]]] = {}
     for run in runs:
         for entry in filter(shown, run.measures):
-            taken.setdefault(entry["measure"], []).append((run.snapshot, entry))
+            taken.setdefault(entry["measure"], []).append((run, entry))
     between = _Between()
     return [_series(found, between) for found in taken.values()]
 
@@ -110,18 +112,18 @@ class _Between:
         return self._found[key]
 
 
-def _series(found: Sequence[tuple[Snapshot, MeasureEntry]], between: _Between) -> Series:
+def _series(found: Sequence[tuple[RunFigures, MeasureEntry]], between: _Between) -> Series:
     points = []
     before: Snapshot | None = None
-    for snapshot, entry in found:
-        result = entry["system"]
+    for run, entry in found:
+        snapshot, result = run.snapshot, entry["system"]
         origin = {} if result is None else result["origin"]
         marks = () if before is None else _changed(between(before, snapshot), origin)
-        points.append(_point(snapshot, entry, tuple(marks)))
+        points.append(_point(run, entry, tuple(marks)))
         before = snapshot
     last = found[-1][1]
     low, high = last["range"]
-    levels = {snapshot["confidence"] for snapshot, _ in found}
+    levels = {run.snapshot["confidence"] for run, _ in found}
     return Series(
         last["measure"],
         last["title"],
@@ -135,8 +137,8 @@ def _series(found: Sequence[tuple[Snapshot, MeasureEntry]], between: _Between) -
     )
 
 
-def _point(snapshot: Snapshot, entry: MeasureEntry, changed: tuple[str, ...]) -> Point:
-    result = entry["system"]
+def _point(figures: RunFigures, entry: MeasureEntry, changed: tuple[str, ...]) -> Point:
+    snapshot, result = figures.snapshot, entry["system"]
     ci = None if result is None or result["ci"] is None else (result["ci"][0], result["ci"][1])
     run = snapshot["run"]
     return Point(
@@ -149,15 +151,16 @@ def _point(snapshot: Snapshot, entry: MeasureEntry, changed: tuple[str, ...]) ->
         ci,
         0 if result is None else result["n"],
         sum(missing(result).values()),
-        _part(snapshot, entry["measure"], result),
+        figures.finished,
+        _part(figures, entry["measure"], result),
         changed,
     )
 
 
-def _part(snapshot: Snapshot, measure: str, result: Result | None) -> str:
-    """Of which questions a figure is, where not of all: split, sample, or what was selected."""
-    selection = snapshot["selection"]
-    told = []
+def _part(figures: RunFigures, measure: str, result: Result | None) -> str:
+    """Of which questions a figure is, where not of all: cut short, split, sample, or selected."""
+    selection = figures.snapshot["selection"]
+    told = [] if figures.finished else ["cut short"]
     if selection["split"] is not None:
         told.append(f"split {selection['split']}")
     if selection["sample"] is not None:

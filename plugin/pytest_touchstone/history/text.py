@@ -28,6 +28,7 @@ COLUMNS = (
     "ci_high",
     "n",
     "missing",
+    "finished",
     "part",
     "changed",
 )
@@ -44,7 +45,8 @@ def text_lines(found: Sequence[Series], *, width: int) -> Iterator[str]:
         yield ""
         better = "" if series.higher_is_better else ", lower is better"
         unit = f" ({series.unit})" if series.unit else ""
-        yield printable(f"{series.title}{unit}{better}", _LONGEST)
+        title = series.title if series.title.endswith(unit) else f"{series.title}{unit}"
+        yield printable(f"{title}{better}", _LONGEST)
         yield from _with_marks(series, width)
 
 
@@ -118,6 +120,7 @@ def csv_text(found: Sequence[Series]) -> str:
                 "title": series.title,
                 "ci_low": low,
                 "ci_high": high,
+                "finished": "true" if point.finished else "false",
                 "changed": "; ".join(point.changed),
             }
             writer.writerow({key: _shown(row[key]) for key in COLUMNS})

@@ -66,9 +66,10 @@ def _answer(row: QuestionRow) -> list[Any]:
 
 
 def _result(row: PlanRow, values: Mapping[_ScoreKey, float | None]) -> list[Any]:
-    return [row.measure, row.mode, row.repeat, _digits(values.get(_score_key(row)))]
+    return [row.measure, row.mode, row.repeat, digits(values.get(_score_key(row)))]
 
 
-def _digits(value: float | None) -> str | None:
+def digits(value: float | None) -> str | None:
+    """A score as the digest has it."""
     # Adding zero turns -0.0 into 0.0.
     return None if value is None else f"{value + 0.0:.9g}"

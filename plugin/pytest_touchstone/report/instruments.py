@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from pytest_touchstone.annotations import REPLACED
+from pytest_touchstone.measures import parse
+from pytest_touchstone.measures.prompts import prompts_of
 from pytest_touchstone.report.model import Report, Snapshot
 
 INSTRUMENTS = ("judge", "scorer")
@@ -18,7 +19,8 @@ class OtherInstrument(NamedTuple):
     :param role: `judge` or `scorer`.
     :param then: its model in the earlier report.
     :param now: its model in this one.
-    :param prompts: where the model is the same, the prompts that it was asked with otherwise.
+    :param prompts: where the model is the same, the prompts that the measure rests on and that it
+        was asked with otherwise.
     """
 
     role: str
@@ -36,13 +38,25 @@ def other_instrument(report: Report, previous: Report, measure: str) -> OtherIns
         if role in origins and earlier != own:
             return OtherInstrument(role, earlier, own)
     if "judge" in origins:
-        one, other = _judging(then["prompts"]), _judging(now["prompts"])
-        names = one.keys() | other.keys()
-        if prompts := sorted(name for name in names if one.get(name) != other.get(name)):
+        one, other = then["prompts"], now["prompts"]
+        changed = {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
+        if prompts := sorted(name for name in changed if rests_on(measure, name)):
             return OtherInstrument(
                 "judge", _model(then, "judge"), _model(now, "judge"), (*prompts,)
             )
     return None
+
+
+def rests_on(measure: str, prompt: str) -> bool:
+    """Whether values of a measure that a judge gave may rest on a prompt.
+
+    :param measure: its name; of one that is not known here, such as one that a later version has,
+        every prompt of a judge may be behind it.
+    """
+    try:
+        return prompt in prompts_of(parse(measure))
+    except ValueError:
+        return prompt.startswith("judge")
 
 
 def _origins(report: Report, measure: str) -> set[str]:
@@ -61,7 +75,3 @@ def _origins(report: Report, measure: str) -> set[str]:
 def _model(snapshot: Snapshot, role: str) -> str | None:
     model: str | None = snapshot["models"].get(role, {}).get("model")
     return model
-
-
-def _judging(prompts: Mapping[str, str]) -> dict[str, str]:
-    return {name: digest for name, digest in prompts.items() if name.startswith("judge")}

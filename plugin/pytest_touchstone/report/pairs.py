@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pytest_touchstone.annotations import own_value
@@ -30,14 +30,15 @@ class Pairs(NamedTuple):
     :param values: what the differences are of.
     :param unlike: questions of the run that the earlier report asked otherwise, or not at all.
     :param failed: pairs in which the earlier report's system had failed.
-    :param unpaired: questions asked alike that only the earlier report scored, and only this one.
+    :param unpaired: questions asked alike that only the earlier report scored, and only this one,
+        in their order.
     """
 
     differences: Mapping[str, float]
     values: Mapping[str, Pair]
     unlike: int = 0
     failed: int = 0
-    unpaired: tuple[int, int] = (0, 0)
+    unpaired: tuple[Sequence[str], Sequence[str]] = ((), ())
 
 
 class _Asked(NamedTuple):
@@ -100,7 +101,10 @@ def _pairs(one: Mapping[str, _Asked], other: Mapping[str, _Asked]) -> Pairs:
     now, then = _scored(one), _scored(other)
     # A difference of two values that are in a report need not be one that can be reckoned with.
     found = {case: one for case, one in differences(now, then).items() if usable(one)}
-    unpaired = (len(then.keys() - now.keys()), len(now.keys() - then.keys()))
+    unpaired = (
+        [case for case in then if case not in now],
+        [case for case in now if case not in then],
+    )
     return Pairs(found, {case: Pair(then[case], now[case]) for case in found}, unpaired=unpaired)
 
 

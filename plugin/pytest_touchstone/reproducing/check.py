@@ -23,6 +23,10 @@ _SHORT = 12
 """Digits of a digest that a reader is shown."""
 _LONGEST_VALUE = 80
 _MOST = 0.5
+_SOURCE = "source_sha256"
+"""Of a system in a snapshot: the digest of its code."""
+_ASKED = "scorer"
+"""Says what it is when it is asked; the one that is named stands in the settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ def checked(report: Report, here: Here, taken: Sequence[str] = ()) -> list[Item]
     then = report["snapshot"]
     now = _snapshot(report, here)
     by_part: dict[str, list[str]] = {}
-    for one in snapshot_differences(then, now):
+    for one in snapshot_differences(then, now, same_chunks=True):
         by_part.setdefault(one.part, []).append(_line(one))
 
     def told(part: str, holds: str, more: Sequence[str] = (), name: str | None = None) -> Item:
@@ -71,8 +75,8 @@ def checked(report: Report, here: Here, taken: Sequence[str] = ()) -> list[Item]
         _dataset(report, here),
         _measures(report, here),
         settings,
-        told("systems", ", ".join(then["systems"])),
-        told("models", _models(then)),
+        told("systems", _systems(then)),
+        _models(then, here, told("models", _named(then))),
         told("prompts", ", ".join(then["prompts"])),
         told("corpus", f"{corpus['collection'] if corpus else 'none'}{points}", chunks),
         told("prices", ", ".join(then["prices"]) or "none were used"),
@@ -101,6 +105,8 @@ def _snapshot(report: Report, here: Here) -> Snapshot:
     if known.get("corpus") and then["corpus"] and not _same_chunks(report, here):
         held = {key: then["corpus"][key] for key in ("chunks", "sha256")}
         known["corpus"] = {**known["corpus"], **held}
+    if "systems" in known:
+        known["systems"] = dict(_comparable(then["systems"], known["systems"]))
     models = dict(then["models"])
     for role, model in known.get("models", {}).items():
         models[role] = {**models.get(role, {}), **model}
@@ -123,8 +129,18 @@ def _is_whole(report: Report) -> bool:
     return len({case["case"] for case in report["cases"]}) == known
 
 
+def _comparable(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The systems here, without digests of code that an older report does not have."""
+    for name, system in now.items():
+        bare = name in then and _SOURCE not in then[name]
+        yield name, {k: v for k, v in system.items() if k != _SOURCE} if bare else system
+
+
 def _line(one: Difference) -> str:
     before, after = values(one)
+    if one.part == "systems" and one.key.endswith(f".{_SOURCE}"):
+        name = one.key.removesuffix(f".{_SOURCE}")
+        return f"{name}: its code changed ({_cut(before)} → {_cut(after)})"
     return f"{one.key or one.part}: {_cut(before)} → {_cut(after)}"
 
 
@@ -132,7 +148,31 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 
-def _models(then: Snapshot) -> str:
+def has_code(then: Snapshot) -> bool:
+    """Whether a report holds a digest of the code of each of its systems."""
+    return all(system.get(_SOURCE) for system in then["systems"].values())
+
+
+def _systems(then: Snapshot) -> str:
+    names = ", ".join(then["systems"])
+    return names if has_code(then) else f"{names}; the report does not say what their code was"
+
+
+def _models(then: Snapshot, here: Here, told: Item) -> Item:
+    """Models hold where all of them are known to."""
+    if told.standing != "holds":
+        return told
+    known = here.known["models"]
+    missing = [role for role, model in then["models"].items() if model.get("model")]
+    missing = [role for role in missing if role not in known and role != _ASKED]
+    if missing:
+        return Item(told.name, "unknown", f"{', '.join(missing)}: {here.why_not}")
+    if then["settings"].get(_ASKED) != here.known["settings"].get(_ASKED):
+        return Item(told.name, "unknown", f"the settings name another {_ASKED}")
+    return told
+
+
+def _named(then: Snapshot) -> str:
     named = ((role, model.get("model")) for role, model in then["models"].items())
     return ", ".join(f"{role} {model}" for role, model in named if model) or "none"
 

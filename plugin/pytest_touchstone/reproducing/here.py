@@ -31,7 +31,8 @@ from pytest_touchstone.unusable import Unusable
 class Here:
     """What a run would be made of.
 
-    :param known: what its config would say; a key that is missing could not be told.
+    :param known: what its config would say; a key that is missing could not be told, and so a role
+        among its models.
     :param questions: the gold questions by id, in a report's form; ``None`` where no file is read.
     :param measures: names of the measures that the tests here would take; likewise.
     :param chunks: those of the report's passages that the collection holds, by id; likewise.
@@ -50,6 +51,7 @@ class _Opened:
     """What could be opened, and why the rest could not."""
 
     embedder: str | None = None
+    embedder_known: bool = False
     systems: dict[str, Loaded] = field(default_factory=dict)
     corpus: dict[str, Any] | None = None
     chunks: dict[str, PassageText] | None = None
@@ -87,8 +89,11 @@ def look_around(
     known["models"] = {k: v for k, v in known["models"].items() if k != "scorer"}
     if opened.fault:
         del known["systems"], known["corpus"]
+    if not opened.embedder_known:
         # What an embedder is shows when it is opened, and the rules of a judge rest on it.
-        known["models"] = {k: v for k, v in known["models"].items() if k == "generator"}
+        offline = settings.judge is not None and settings.judge.is_offline
+        resting = ("embedder", "judge") if offline else ("embedder",)
+        known["models"] = {k: v for k, v in known["models"].items() if k not in resting}
     return Here(
         known,
         {case.id: cast(Gold, json_data(case_to_json(case))) for case in plan.gold.cases},
@@ -112,6 +117,8 @@ def _open(
         closing.callback(threads.close)
         try:
             embedder = open_embedding(settings, progress, closing)
+            found.embedder = embedder.identity if embedder else None
+            found.embedder_known = True
             corpus = open_collection(settings, embedder, closing, 1)
             extracted = settings.generator.effective_model == EXTRACTIVE
             resources = Resources(corpus, None if extracted else _nobody, threads.run)
@@ -119,7 +126,6 @@ def _open(
             if corpus is not None:
                 found.corpus = corpus.describe(_gold_chunks(plan, report))
                 found.chunks = _chunks(corpus, report)
-            found.embedder = embedder.identity if embedder else None
             found.systems = systems
         except Unusable as error:
             found.fault = str(error)

@@ -10,7 +10,7 @@ from pytest_touchstone.report.display import printable
 from pytest_touchstone.report.figures import NOTHING, ends, number
 from pytest_touchstone.report.model import Report
 from pytest_touchstone.report.table import aligned
-from pytest_touchstone.reproducing.check import Item
+from pytest_touchstone.reproducing.check import Item, has_code
 from pytest_touchstone.reproducing.verdict import Movement, Verdict
 
 _LONGEST = 1000
@@ -103,9 +103,8 @@ def _sentence(verdict: Verdict, items: Sequence[Item], report: Report, *, replay
         names = [item.name for item in differing]
         if not names:
             return f"{said}."
-        return (
-            f"{said}, although {_listed(names)} {'are' if len(names) > 1 else 'is'} not the same."
-        )
+        several = len(names) > 1 or names[0].endswith("s")
+        return f"{said}, although {_listed(names)} {'are' if several else 'is'} not the same."
     mattering = [item for item in differing if not replayed or item.name in _OF_A_REPLAY]
     if mattering:
         told = (f"{item.name} ({_first(item.differences)})" for item in mattering)
@@ -114,10 +113,16 @@ def _sentence(verdict: Verdict, items: Sequence[Item], report: Report, *, replay
     beside = f" (not known: {_listed(unknown)})" if unknown and not replayed else ""
     if replayed:
         return f"{said}. A bundle brings all but the packages, and those hold: it was changed."
-    return (
-        f"{said}. Nothing that was looked at differs here{beside}: what was asked does not give the"
-        " same twice."
-    )
+    why = "what was asked does not give the same twice"
+    if not _same_code(items, report):
+        why = "whether the systems' code is what it was cannot be told"
+    return f"{said}. Nothing that was looked at differs here{beside}: {why}."
+
+
+def _same_code(items: Sequence[Item], report: Report) -> bool:
+    """Whether the systems are known to be the code that they were."""
+    held = {item.name for item in items if item.standing == "holds"}
+    return "commit" in held or ("systems" in held and has_code(report["snapshot"]))
 
 
 def _reached(verdict: Verdict, report: Report) -> str:

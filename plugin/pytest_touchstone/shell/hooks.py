@@ -43,7 +43,7 @@ from pytest_touchstone.shell.session import (
     request_stop,
     unwritten,
 )
-from pytest_touchstone.shell.showing import ShowCase
+from pytest_touchstone.shell.showing import ShowCases
 from pytest_touchstone.shell.step_summary import append_summary
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.systems.loading import Resources, SystemNotFound
@@ -106,8 +106,8 @@ def register(config: pytest.Config, default_settings: str) -> None:
         return
     config.pluginmanager.register(Refusal(config, hooks.begin), "touchstone-refusal")
     config.pluginmanager.register(Landing(hooks), "touchstone-landing")
-    if (show := config.getoption("touchstone_show")) is not None:
-        config.pluginmanager.register(ShowCase(show, hooks.report), "touchstone-show")
+    if show := config.getoption("touchstone_show"):
+        config.pluginmanager.register(ShowCases(show, hooks.report), "touchstone-show")
     add_beside(config)
     add_progress(config, settings, hooks.process, hooks.evaluation)
 
@@ -199,8 +199,8 @@ class Hooks:
         idle = option.collectonly or option.setupplan or (broken and self._worker_input is None)
         if idle or not self.evaluation.anything_selected:
             return None
-        show = option.touchstone_show
-        if show is not None and (fault := self.evaluation.why_not_shown(show)):
+        faults = map(self.evaluation.why_not_shown, option.touchstone_show or ())
+        if fault := next(filter(None, faults), None):
             return f"--touchstone-show: {fault}"
         # Before anything is paid for; a place on the command line was looked at already.
         if _output(self._config) is None and (fault := output_fault(self._settings.reports)):

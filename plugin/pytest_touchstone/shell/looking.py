@@ -43,7 +43,11 @@ def look(arguments: Sequence[str], report: Report) -> Seen:
     looking = _Looking(report)
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        pytest.main([*arguments, "--collect-only"], plugins=[looking])
+        code = pytest.main([*arguments, "--collect-only"], plugins=[looking])
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    if code == pytest.ExitCode.USAGE_ERROR and looking.seen is None:
+        raise CannotLook("nothing can be evaluated here before that is mended")
     if looking.nothing:
         raise CannotLook("no test that is collected here measures what the report did")
     if looking.seen is None:

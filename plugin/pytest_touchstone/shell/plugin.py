@@ -101,8 +101,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--touchstone-show",
+        action="append",
         metavar="CASE",
-        help="print this case of the run whole at the end; select it alone with -k",
+        help="print this case of the run whole at the end; select it alone with -k; repeatable",
     )
     group.addoption(
         "--touchstone-strict",

@@ -280,9 +280,9 @@ def _sqlite(url: URL, *, create: bool) -> Engine:
     elif not file.exists():
         raise _MissingError("there is no such file")
     engine = sqlalchemy.create_engine(url, connect_args={"timeout": _LOCK_PATIENCE_S})
-    if create:  # a reader switches nothing: the file may be anybody's
-        sqlalchemy.event.listen(engine, "connect", _switch_to_wal)
     sqlalchemy.event.listen(engine, "connect", _configure_sqlite)
+    if create:  # who only reads changes nothing: the file may be anybody's
+        sqlalchemy.event.listen(engine, "connect", _switch_to_wal)
     sqlalchemy.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -329,13 +329,12 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:
     # The driver's own transaction control would begin too late; see `_begin_sqlite`.
     connection.isolation_level = None
     cursor = connection.cursor()
-    _switch_to_wal(cursor)
     # Durable against the death of any process; only a power cut may lose the last moments.
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
 
 
-def _switch_to_wal(cursor: Any) -> None:
+def _switch_to_wal(connection: Any, _record: Any) -> None:
     """Set the journal mode, waiting for others that do.
 
     The first switch of a new file wants the file for itself and, unlike everything else, does not
@@ -344,7 +343,7 @@ def _switch_to_wal(cursor: Any) -> None:
     deadline = time.monotonic() + _LOCK_PATIENCE_S
     while True:
         try:
-            cursor.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA journal_mode=WAL").close()
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise

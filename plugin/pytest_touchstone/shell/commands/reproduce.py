@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -29,6 +32,7 @@ from pytest_touchstone.shell.commands import run
 from pytest_touchstone.shell.looking import Seen, look
 from pytest_touchstone.shell.named_report import NAMED, named_report
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
+from pytest_touchstone.shell.session import page_of
 from pytest_touchstone.unusable import Unusable
 
 _CAME_OUT, _DIFFERENT = range(2)
@@ -37,8 +41,20 @@ _TAKEN = ("system", "baseline", "split", "sample", "repeats", "budget", "gates")
 _INSTRUMENTS = ("judge", "scorer")
 """Settings that only a variable may have given, and without which most measures are not taken."""
 _FOLDER = "reproduced"
-_LONGEST = 1000
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+_ALONE = "leave it out: the run is one of its own, in a new store"
+_SAID_HERE = {
+    "--touchstone-output": "write --output PATH before the report's name",
+    "--touchstone-dataset": "write --dataset FILE before the report's name",
+    "--touchstone-settings": "write --settings FILE before the report's name",
+    "--touchstone-replay": "name the bundle in the place of the report",
+    "--touchstone-plan": "write --check before the report's name",
+    "--touchstone-resume": _ALONE,
+    "--touchstone-join": _ALONE,
+    "--touchstone-shards": _ALONE,
+    "--touchstone-reuse-answers": _ALONE,
+}
+"""What a run must not be told beside what it is told here, and what to write instead."""
 
 
 class _CannotReproduce(Unusable):
@@ -73,6 +89,15 @@ def add(commands: Any) -> None:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
+    _refuse_words(options.pytest)
+    try:
+        with _terminated_as_interrupted():
+            return _checked_and_made(options)
+    except KeyboardInterrupt:
+        raise _CannotReproduce("interrupted: the report was not made again") from None
+
+
+def _checked_and_made(options: argparse.Namespace) -> int:
     file = Path(options.report)
     bundle = file if file.is_file() and is_bundle(file) else None
     report = bundled_report(bundle) if bundle else named_report(options.report, options.settings)
@@ -94,8 +119,8 @@ def _reproduce(options: argparse.Namespace) -> int:
         if options.check:
             _say(() if bundle or seen is None else seen.expected)
             return _DIFFERENT if any(item.standing == "differs" for item in items) else _CAME_OUT
-        target = _target(options.output or _reports(project) / _FOLDER, report)
-        again = _made_again(options, bundle, project, seen, target)
+        with _reserved(options.output or _reports(project) / _FOLDER, report) as target:
+            again = _made_again(options, bundle, project, seen, target)
     return _judged(report, again, items, target, replayed=bundle is not None)
 
 
@@ -114,6 +139,36 @@ def _judged(
 def _say(lines: Iterable[str]) -> None:
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
+
+
+def _refuse_words(words: Sequence[str]) -> None:
+    """Refuse what a run would be told twice, or of another run.
+
+    :raises _CannotReproduce: naming what to write instead.
+    """
+    for word in words:
+        option = word.partition("=")[0]
+        if option in _SAID_HERE:
+            raise _CannotReproduce(f"{option} behind `--`: {_SAID_HERE[option]}")
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """While this lasts, whoever ends the process by SIGTERM, as CI does, presses Ctrl-C."""
+    alone = threading.current_thread() is threading.main_thread()
+    if not alone or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def interrupt(*_: object) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 # -- what is here ---------------------------------------------------------------------------------
@@ -240,23 +295,54 @@ def _made_again(
         words = ["--dataset", dataset, "--output", str(target)]
         arguments = _run_words(options, words, [*tests, *options.pytest])
     code = pytest.main(arguments)
-    if code not in _ENDED or not target.is_file():
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    if code not in _ENDED:
         raise _CannotReproduce(f"the run did not come to its end (exit code {int(code)})")
+    if _is_empty(target):
+        raise _CannotReproduce("the run wrote no report: what stands behind `--` keeps it from it")
     return read_report(target)
 
 
-def _target(output: Path, report: Report) -> Path:
-    """A file that is not there yet.
+@contextmanager
+def _reserved(output: Path, report: Report) -> Iterator[Path]:
+    """A file for the report that was not there, and whose page was not there, kept from others.
 
-    :raises _CannotReproduce: where one is, and no other was left to choose.
+    :raises _CannotReproduce: where one was, and no other was left to choose.
     """
+    target = _target(output, report).resolve()
+    try:
+        yield target
+    finally:
+        if _is_empty(target):
+            target.unlink(missing_ok=True)
+
+
+def _target(output: Path, report: Report) -> Path:
     if output.suffix == ".json":
-        if output.exists():
-            raise _CannotReproduce(f"{output}: is there already; name another file")
-        return output.resolve()
+        output.parent.mkdir(parents=True, exist_ok=True)
+        if not _taken_hold_of(output):
+            page = page_of(output)
+            there = output if os.path.lexists(output) else page
+            raise _CannotReproduce(f"{there}: is there already; name another file")
+        return output
+    output.mkdir(parents=True, exist_ok=True)
     snapshot = report["snapshot"]
     name = Path(report_name(snapshot["run"]["started_at"], snapshot["commit"]))
-    number = 1
-    while (target := output / name.with_stem(f"{name.stem}-{number}")).exists():
-        number += 1
-    return target.resolve()
+    numbered = (output / name.with_stem(f"{name.stem}-{number}") for number in itertools.count(1))
+    return next(filter(_taken_hold_of, numbered))
+
+
+def _taken_hold_of(target: Path) -> bool:
+    """Whether an empty file of our own is there now, with nothing where its page will be."""
+    if os.path.lexists(page_of(target)):
+        return False
+    try:
+        target.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _is_empty(target: Path) -> bool:
+    return not target.is_file() or not target.stat().st_size

@@ -28,8 +28,8 @@ _PASSED_ON = (
     "shards",
     "budget",
     "replay",
-    "show",
 )
+_REPEATED = ("gate", "show")
 _FLAGS = ("strict", "reuse_answers", "plan")
 # The console script lives in the package whose assertions pytest would rewrite; it has none.
 _ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten; pytest_touchstone"
@@ -59,7 +59,12 @@ def add(commands: Any) -> None:
     run.add_argument("--budget", metavar="USD", help="stop when so much was spent")
     run.add_argument("--plan", action="store_true", help="print what it would cost, ask nobody")
     run.add_argument("--replay", metavar="BUNDLE", help="make a report again, without network")
-    run.add_argument("--show", metavar="CASE", help="print this case whole at the end")
+    run.add_argument(
+        "--show",
+        metavar="CASE",
+        action="append",
+        help="print this case whole at the end; repeatable",
+    )
     run.add_argument("--strict", action="store_true", help="low cases fail")
     run.add_argument(
         "pytest", nargs="*", metavar="-- PYTEST", help="for pytest, e.g. `-- -k retrieval -n 2`"
@@ -92,7 +97,8 @@ def run_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
         value = getattr(options, name)
         if value is not None:
             arguments.append(f"--touchstone-{name}={value}")
-    arguments += [f"--touchstone-gate={text}" for text in options.gate or ()]
+    for name in _REPEATED:
+        arguments += [f"--touchstone-{name}={text}" for text in getattr(options, name) or ()]
     given = (name for name in _FLAGS if getattr(options, name))
     arguments += [f"--touchstone-{name.replace('_', '-')}" for name in given]
     own = folder / "tests"
