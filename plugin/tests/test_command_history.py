@@ -72,7 +72,18 @@ def test_what_did_not_come_to_its_end_is_left_out_and_named(
     (line,) = (line for line in said.splitlines() if "left out" in line)
     assert line.startswith("1 run left out, for not having come to the end (--all shows them): ")
     assert main(["history", "--measure", "MRR", "--all"]) == 0
-    assert len(re.findall(r"^  \d{4}-", capfd.readouterr().out, re.MULTILINE)) == 3
+    *_, whole, cut = re.findall(r"^  \d{4}-.*", capfd.readouterr().out, re.MULTILINE)
+    assert "≠" not in whole
+    assert cut.endswith("≠ cut short, sample of 3")
+    for form in ("csv", "json", "html"):
+        words = ["--measure", "MRR", "--all", f"--format={form}", f"--output=h.{form}"]
+        assert main(["history", *words]) == 0
+    rows = list(csv.DictReader(Path("h.csv").read_text("utf-8-sig").splitlines()))
+    assert [row["finished"] for row in rows] == ["true", "true", "false"]
+    assert rows[-1]["part"] == "cut short, sample of 3"
+    points = json.loads(Path("h.json").read_text("utf-8"))["measures"][0]["points"]
+    assert [point["finished"] for point in points] == [True, True, False]
+    assert "≠ cut short, sample of 3" in Path("h.html").read_text("utf-8")
 
 
 def test_the_page_is_one_file(ran: Project) -> None:
@@ -104,3 +115,24 @@ def test_what_is_not_there_is_said(
     assert main(["history", *words]) == 4
     assert said in capfd.readouterr().err
     assert not Path("none.sqlite").exists()
+
+
+@pytest.mark.parametrize("other", ["empty", "a database"])
+def test_what_is_read_is_not_changed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    other: str,
+) -> None:
+    """Neither a file with nothing in it nor the database of another program."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "x"
+    file.touch()
+    if other != "empty":
+        with contextlib.closing(sqlite3.connect(file)) as database, database:
+            database.execute("CREATE TABLE other (a)")
+    before = file.read_bytes()
+    assert main(["history", "--store", f"sqlite:///{file}"]) == 4
+    assert "it holds no evaluation" in capfd.readouterr().err
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]

@@ -482,7 +482,7 @@ def test_lost_and_gained_scores_are_told_with_case_measure_and_reason() -> None:
     against_one = found.others[0]
     assert verdict(against_one, found.yardstick) == (
         "B beside A: no score that both have moved, on 8 gold questions asked alike."
-        " B lost 4 scores (judge_unreadable 4 in B) and gained 1 score (judge_refused 1 in A)."
+        " B lost 4 scores (judge_unreadable in B) and gained 1 score (judge_refused in A)."
     )
     assert against_one.one_sided == (
         OneSided("q0", ("Faithfulness", "Contradictions"), "yardstick", "judge_unreadable", "none"),
@@ -493,9 +493,10 @@ def test_lost_and_gained_scores_are_told_with_case_measure_and_reason() -> None:
 
 
 def test_where_every_score_is_lost_it_is_said() -> None:
-    one, two = report({"MRR": EIGHT}), report({"MRR": ["judge_unreachable"] * 8})
+    lost: list[Any] = ["judge_refused", *["judge_unreachable"] * 7]
+    one, two = report({"MRR": EIGHT}), report({"MRR": lost})
     found = compare(one, [two])
-    assert "B lost 8 scores (judge_unreachable 8 in B)." in verdict(
+    assert "B lost 8 scores (judge_unreachable 7, judge_refused 1 in B)." in verdict(
         found.others[0], found.yardstick
     )
     assert len(found.others[0].one_sided) == 8

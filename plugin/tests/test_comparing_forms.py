@@ -144,7 +144,7 @@ def test_every_form_tells_what_was_lost() -> None:
     found = compare(one, [two])
     text, page = "\n".join(text_lines(found, width=80)), COMPARISON_FORMS["html"](found)
     for form in (text, markdown(found).replace("\\", ""), page):
-        assert "B lost 1 score (judge_unreadable 1 in B)." in form
+        assert "B lost 1 score (judge_unreadable in B)." in form
         assert "Lost or gained: 1 score on 1 case" in form
         assert "q3 Faithfulness: scored in A, judge_unreadable in B" in form
         assert "no JSON" in form

@@ -11,13 +11,14 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from runs import (
+    OBSERVER,
     PATIENCE_S,
     Assistant,
     answer,
@@ -36,6 +37,7 @@ from runs import (
 from pytest_touchstone.flight import flight as flight_module
 from pytest_touchstone.flight import writing as writing_module
 from pytest_touchstone.flight.flight import Flight, FlightError
+from pytest_touchstone.flight.observe import Work
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures import MRR
 from pytest_touchstone.measures.base import Measure, Need
@@ -603,6 +605,65 @@ def test_tasks_that_a_system_left_behind_are_ended(store: Store) -> None:
     system = Assistant({"0": start_something})
     fly(flight(join(store, "a", cases), cases, loaded(system.ask)))
     assert ended == ["background", "pages"]
+
+
+# Answers that are stored already.
+
+
+@dataclass
+class Stored:
+    """What earlier runs stored: the answers to these questions."""
+
+    numbers: set[str]
+
+    async def __call__(self, work: Work, retrieve_only: bool) -> Observation | None:
+        number = work.case.id.removeprefix("q")
+        if number not in self.numbers:
+            return None
+        turn = Turn(0, work.case.question, answer(number))
+        return Observation(work.case.id, work.system, (turn,), reused_from="earlier")
+
+    def reuses(self, system: str) -> bool:
+        return system == "s"
+
+    async def several(
+        self, works: Sequence[Work], retrieve_only: bool
+    ) -> Sequence[Observation | None]:
+        return [await self(work, retrieve_only) for work in works]
+
+
+@pytest.mark.parametrize("there", [set(), {"0", "3", "5"}, set(map(str, range(6)))])
+@pytest.mark.parametrize("window", [2, 100])
+def test_only_what_is_not_stored_is_asked(
+    store: Store, monkeypatch: pytest.MonkeyPatch, there: set[str], window: int
+) -> None:
+    monkeypatch.setattr(flight_module, "_REUSED_TOGETHER", window)
+    cases = gold(6)
+    system = Assistant()
+    run = join(store, "a", cases)
+    fly(flight(run, cases, loaded(system.ask), observer=replace(OBSERVER, recall=Stored(there))))
+    assert sorted(system.asked) == sorted(set(map(str, range(6))) - there)
+    rows = read_run(store, "run")
+    assert rows is not None
+    assert {q.case_id for q in rows.questions if q.reused_from} == {f"q{n}" for n in there}
+    assert len(rows.questions) == len(rows.scores) == 6
+
+
+def test_a_stored_answer_that_another_process_has_taken_is_left_to_it(store: Store) -> None:
+    cases = gold(3)
+    run, other = join(store, "a", cases), join(store, "other", cases)
+    other.claim([Unit("q1", "s")]).result(PATIENCE_S)
+    stored = replace(OBSERVER, recall=Stored({"0", "1", "2"}))
+    flying = flight(run, cases, loaded(Assistant().ask), observer=stored)
+    flying.start()
+    flying.scores("q0", "s")
+    flying.scores("q2", "s")
+    rows = read_run(store, "run")
+    assert rows is not None
+    assert {question.case_id for question in rows.questions} == {"q0", "q2"}
+    turn = Turn(0, cases[1].question, answer("1"))
+    other.record(cases[1], Observation("q1", "s", (turn,)), {"M": Score(1.0, "")})
+    flying.drain()
 
 
 # A store that fails.

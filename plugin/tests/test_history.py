@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
@@ -138,3 +139,19 @@ def test_all_forms_agree_and_no_text_does_anything() -> None:
     shown = {float(value) for value in re.findall(r'<data value="([^"]+)"', page)}
     told = {p.estimate for _, p in points if p.estimate is not None}
     assert shown >= told
+
+
+def test_a_unit_stands_once_in_a_heading() -> None:
+    dear, timed = series_of([run(1)])[:2]
+    dear = replace(dear, title="Cost per query (USD)", unit="USD", higher_is_better=False)
+    timed = replace(timed, title="Latency", unit="s")
+    titles = [line for line in text_lines([dear, timed], width=200) if line[:1].strip()]
+    assert titles == ["Cost per query (USD), lower is better", "Latency (s)"]
+
+
+def test_a_run_that_was_cut_short_is_marked() -> None:
+    cut = run(2, run={"finished_at": None})
+    (first, second), *_ = (series.points for series in series_of([run(1), cut]))
+    assert (first.finished, second.finished) == (True, False)
+    assert "cut short" not in first.part
+    assert second.part.startswith("cut short")

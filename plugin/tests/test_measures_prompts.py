@@ -38,7 +38,12 @@ class Noting:
 @pytest.mark.parametrize("measure", READ, ids=str)
 def test_a_measure_rests_on_the_prompts_that_its_judge_is_asked_with(measure: Measure) -> None:
     case = Case(
-        "q", "no_match", "Which colour?", answer="Red.", key_points=("red",), behavior="admitted"
+        "q",
+        "edge_case",
+        "Which colour?",
+        answer="Red.",
+        key_points=("red",),
+        behavior=("admitted",),
     )
     turn = Turn(
         0, "Which colour?", Answer("The bridge is red [1].", (Passage("c1", "It is red."),))

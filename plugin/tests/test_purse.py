@@ -93,7 +93,7 @@ def test_a_later_session_has_what_a_dead_one_reserved(store: Store) -> None:
 
 def test_who_waits_for_money_gets_what_comes_back(store: Store) -> None:
     async def both() -> list[bool]:
-        purse = Purse(SpendingStore(store, "run", 1.0), 1.0)
+        purse = Purse(account(store), 1.0)
 
         async def one() -> bool:
             if not await purse.reserved(0.7):
@@ -110,7 +110,7 @@ def test_who_waits_for_money_gets_what_comes_back(store: Store) -> None:
 
 def test_a_system_is_expected_to_cost_what_it_cost(store: Store) -> None:
     async def asked() -> list[str | None]:
-        purse = Purse(SpendingStore(store, "run", 1.0), 1.0)
+        purse = Purse(account(store), 1.0)
         said = []
         for cost in (0.4, 0.5, 0.3):
             said.append(await purse.refuses("mine"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -13,7 +14,8 @@ from pytest_touchstone.report import Report
 from pytest_touchstone.report.model import Gold
 from pytest_touchstone.reproducing.check import Item, after_a_run, checked
 from pytest_touchstone.reproducing.here import Here, without_project
-from pytest_touchstone.reproducing.lines import check_lines
+from pytest_touchstone.reproducing.lines import check_lines, verdict_lines
+from pytest_touchstone.reproducing.verdict import Verdict, Word
 
 CHUNK = {"text": "As it was.", "metadata": {"year": "2022"}}
 OTHERS = {f"p{n}": {"text": f"Passage {n}.", "metadata": {}} for n in range(3)}
@@ -202,6 +204,84 @@ def test_what_a_model_says_when_it_is_asked_is_known_after_a_run() -> None:
     (models,) = (item for item in items if item.standing == "differs")
     assert models.name == "models"
     assert after_a_run(items[:1], report(), report()) == items[:1]
+
+
+def without(now: Here, *roles: str) -> Here:
+    models = {k: v for k, v in now.known["models"].items() if k not in roles}
+    return replace(now, known={**now.known, "models": models}, why_not="nobody is there")
+
+
+def test_models_hold_where_all_of_them_are_known() -> None:
+    then = report()
+    then["snapshot"]["models"]["embedder"] = {"model": None}
+    (models,) = (i for i in checked(then, without(here(), "embedder")) if i.name == "models")
+    assert models.standing == "holds", "there was none"
+    (models,) = (i for i in checked(then, without(here(), "judge")) if i.name == "models")
+    assert models == Item("models", "unknown", "judge: nobody is there")
+    now = without(here(models={"generator": {"model": "k"}}), "judge")
+    (models,) = (i for i in checked(then, now) if i.name == "models")
+    assert models.standing == "differs", "what is known to differ does"
+    now = here(settings={"scorer": {"model": "another"}})
+    (models,) = (i for i in checked(then, now) if i.name == "models")
+    assert models == Item("models", "unknown", "the settings name another scorer")
+
+
+@pytest.mark.parametrize("name", ["mine", "+filters", "a.b c"])
+def test_changed_code_is_named(name: str) -> None:
+    then = report()
+    then["snapshot"]["systems"] = {name: {"source_sha256": "a" * 64, "ask": "app:mine"}}
+    now = here()
+    now = replace(
+        now,
+        known={**now.known, "systems": {name: {"source_sha256": "b" * 64, "ask": "app:mine"}}},
+    )
+    (line,) = differing(now, then)["systems"]
+    assert line.endswith(": its code changed (aaaaaaaaaaaa → bbbbbbbbbbbb)")
+    assert name in line
+
+
+def test_an_older_report_does_not_say_what_the_code_was() -> None:
+    now = here(systems={"mine": {"ask": "app:mine", "source_sha256": "b" * 64}})
+    items = {item.name: item for item in checked(report(), now)}
+    assert items["systems"] == Item(
+        "systems", "holds", "mine; the report does not say what their code was"
+    )
+
+
+def verdict_line(items: Sequence[Item], then: Report, word: Word = "different") -> str:
+    return next(
+        iter(
+            verdict_lines(
+                Verdict(word, (), (), (1, 2), 0.95), items, then, replayed=False, width=200
+            )
+        )
+    )
+
+
+def test_a_system_is_called_unsteady_only_where_its_code_is_known() -> None:
+    then = report()
+    unsteady, untold = "does not give the same twice.", "what it was cannot be told."
+    items = checked(then, here())
+    assert verdict_line(items, then).endswith(unsteady), "the commit is the same"
+    items[0] = Item("commit", "unknown", "there was none, and there is none")
+    assert verdict_line(items, then).endswith(untold)
+    then["snapshot"]["systems"]["mine"]["source_sha256"] = "a" * 64
+    assert verdict_line(items, then).endswith(unsteady), "so is the code"
+    items[4] = Item("systems", "unknown", "nobody is there")
+    assert verdict_line(items, then).endswith(untold)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("prompts",), "although prompts are not the same."),
+        (("corpus",), "although corpus is not the same."),
+        (("commit", "corpus"), "although commit and corpus are not the same."),
+    ],
+)
+def test_what_differs_beside_a_report_that_came_out(names: Sequence[str], said: str) -> None:
+    items = [Item(name, "differs", "", ["so"]) for name in names]
+    assert verdict_line(items, report(), "within the interval").endswith(said)
 
 
 def test_lines_are_safe_and_not_too_many() -> None:

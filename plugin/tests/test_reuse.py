@@ -98,3 +98,22 @@ def test_nobody_looks_for_answers_of_a_system_that_is_asked_anew(store: Counting
 
     assert asyncio.run(ask()) is None
     assert store.reads == 0
+
+
+def test_many_works_are_looked_up_in_one_go(store: Counting) -> None:
+    async def ask() -> list[Observation | None]:
+        threads = DaemonThreads("reuse")
+        run = RunStore(store, "later", "b")
+        recall = StoredAnswers(store, run, threads, ADDRESSES, frozenset({"s"}), WORKS)
+        try:
+            found = list(await recall.several(WORKS[:40], False))
+            # Who asks for what was not there is told so without another look.
+            assert await recall(WORKS[10], False) is None
+            assert await recall.several([], False) == []
+            return found
+        finally:
+            threads.close()
+
+    found = asyncio.run(ask())
+    assert [seen is None for seen in found] == [number % 10 == 0 for number in range(40)]
+    assert store.reads == 1

@@ -83,6 +83,14 @@ def test_a_unit_is_claimed_once(store: Store) -> None:
     assert claim(a, *UNITS) == UNITS[2]
 
 
+def test_of_many_units_those_are_claimed_that_nobody_has(store: Store) -> None:
+    run, other = join(store, "a", CASES, ["s"]), RunStore(store, "run", "b")
+    assert claim(other, UNITS[1]) == UNITS[1]
+    assert run.claim_all(UNITS[:3]).result(PATIENCE_S) == [UNITS[0], UNITS[2]]
+    assert other.claim_all(UNITS).result(PATIENCE_S) == UNITS[3:]
+    assert run.claim_all(UNITS).result(PATIENCE_S) == []
+
+
 def test_runs_share_no_claims(store: Store) -> None:
     a = join(store, "a", CASES)
     other = RunStore(store, "other", "b")

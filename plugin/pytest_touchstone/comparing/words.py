@@ -98,6 +98,8 @@ def _lost_and_gained(found: Against, yardstick: str) -> str:
         for one in of:
             reasons[one.reason] += len(one.titles)
         why = _first([f"{reason} {count}" for reason, count in reasons.most_common()])
+        if len(reasons) == 1:
+            why = of[0].reason
         told.append(f"{what} {counted(reasons.total(), 'score')} ({why} in {where})")
     return f"{found.run.letter} {' and '.join(told)}." if told else ""
 

@@ -43,6 +43,7 @@ _FAILURES_TOLERATED = 40
 """Tries in a row without a single reply, after which nobody waits for the judge any more."""
 _MOST_OUT = 1000
 """Tokens that a reply may have where its prompt sets no limit."""
+_CALL = "judge_call"
 _OUT_OF_REACH = frozenset({"connection", "timeout", "unauthorized", "unknown_model"})
 
 
@@ -102,7 +103,7 @@ class JudgeCalls:
         usd, _ = self._cost(None if usage is None else [usage])
         self._shared.counts.usd += usd or 0.0
         call = {"usd": usd, "usage": _fields(usage)}
-        self._run.note("judge_call", key, call)
+        self._run.note(_CALL, key, call)
 
     async def _made(self, key: str, request: ChatRequest) -> Mapping[str, Any]:
         if self._failed_in_a_row >= _FAILURES_TOLERATED:
@@ -113,8 +114,8 @@ class JudgeCalls:
             raise ChatError("connection", message, retryable=False)
         if self._purse is None:
             return _result(await self._completed(key, request))
-        usd = self._expected.of(_tokens_in(request), request.params.get("max_tokens") or _MOST_OUT)
-        if not await self._purse.reserved(usd):
+        usd = await self._purse.reserve(lambda: self._expectation(request))
+        if usd is None:
             raise self._purse.refusal()
         # What failed without a word of its cost is taken to have cost nothing.
         spent: float | None = 0.0
@@ -127,6 +128,16 @@ class JudgeCalls:
         finally:
             await self._purse.pay(usd, spent)
         return _result(completion)
+
+    async def _expectation(self, request: ChatRequest) -> float:
+        """US dollars of a call, by what the run's calls took so far, this process's or others'."""
+        if self._expected.is_guess:
+            noted = await asyncio.to_thread(self._run.all_noted, _CALL)
+            for usage in (call["usage"] for call in noted.values()):
+                if usage is not None:
+                    self._expected.took(usage["output_tokens"])
+        most = request.params.get("max_tokens") or _MOST_OUT
+        return self._expected.of(_tokens_in(request), most)
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
         return self._cost([Usage(self._chat.model, tokens_in, 0, tokens_out)])[0]

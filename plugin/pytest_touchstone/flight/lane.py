@@ -100,16 +100,19 @@ class Lane:
         self._threads.close()
 
     async def _guarded(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        loop, here = asyncio.get_running_loop(), asyncio.current_task()
         try:
             if is_async(function):
                 return await function(*args)
             result = await self._threads.run(function, *args)
             return await result if inspect.isawaitable(result) else result
-        except GeneratorExit:
-            raise  # the loop is gone
+        except GeneratorExit as error:
+            # Whoever closes this coroutine is not its own task; a system may raise it too.
+            if asyncio.current_task(loop) is not here:
+                raise
+            raise SystemFailed(SystemFault("exception", described(error))) from error
         except asyncio.CancelledError as error:
             # Only from outside does it mean that this call shall end; a system may raise it too.
-            here = asyncio.current_task()
             if here is None or here.cancelling():
                 raise
             raise SystemFailed(SystemFault("exception", described(error))) from error

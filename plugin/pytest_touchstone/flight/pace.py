@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-_WINDOW_S = 60.0
+_WINDOW_S = 60.0 + 0.5
+"""A minute by the server's clock: two calls are not equally long on their way to it."""
 _FIRST_GUESS = 2400
 """Tokens of a call before any was counted: a judge's usual one."""
 

@@ -73,6 +73,8 @@ class SharedCalls:
             task = asyncio.ensure_future(self._once(key, make))
             self._under_way[key] = task
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
+            # Whoever asked may have been cancelled: then nobody reads what it failed with.
+            task.add_done_callback(lambda late: late.cancelled() or late.exception())
         try:
             found = await asyncio.shield(task)
         except ChatError as error:

@@ -16,7 +16,7 @@ from pytest_touchstone.judge.reading import Unreadable, parse_reply, unfound
 from pytest_touchstone.judge.tasks import PROMPTS, Task, json_line
 from pytest_touchstone.llm.chat import ChatError, Completion, FaultKind
 from pytest_touchstone.llm.prompts import Prompt, PromptError
-from pytest_touchstone.score import BUDGET, NOT_RECORDED
+from pytest_touchstone.score import BUDGET, JUDGE_UNREACHABLE, NOT_RECORDED
 from pytest_touchstone.trace import Message, Usage
 from pytest_touchstone.verdicts import NoVerdict
 
@@ -36,7 +36,6 @@ _REASONS: Mapping[FaultKind, str] = {
     "budget": BUDGET,
     "not_recorded": NOT_RECORDED,
 }
-_UNREACHABLE = "judge_unreachable"
 CUT_OFF = NoVerdict(
     "judge_truncated",
     "the reply was cut off at the token limit; raise `max_tokens` of the prompt",
@@ -45,7 +44,7 @@ CUT_OFF = NoVerdict(
 
 def not_answered(error: ChatError) -> NoVerdict:
     """Why there is no verdict where the call itself failed."""
-    return NoVerdict(_REASONS.get(error.kind, _UNREACHABLE), error.message)
+    return NoVerdict(_REASONS.get(error.kind, JUDGE_UNREACHABLE), error.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
+from urllib.parse import urlsplit
 
-from pytest_touchstone.llm.wire import Reply, Wire
+from pytest_touchstone.llm.wire import LONGEST_REPLY, Reply, ReplyTooLong, Wire
 from pytest_touchstone.settings import GeneratorSettings
 from pytest_touchstone.trace import Message, Usage
 from pytest_touchstone.unusable import Unusable
@@ -49,6 +50,7 @@ NO_KEY = "none"
 """Sent where no key is set: servers of one's own want none, and the SDK insists on one."""
 
 _LONGEST_MESSAGE = 300
+_LONGEST_WAIT_S = 999_999_999.0
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk)-[\w*.-]{6,}|(?i:bearer)\s+[\w.~+/=-]{8,}")
 _REFUSALS: Mapping[str, re.Pattern[str]] = {
     "temperature": re.compile(r"temperature.*(support|default|deprecated)|support.*temperature"),
@@ -223,6 +225,9 @@ class Chat:
             raise ChatError(
                 "timeout", f"{self._where}: no reply within {self._timeout:g} s"
             ) from None
+        except ReplyTooLong:
+            said = f"{self._where}: the reply is longer than {LONGEST_REPLY >> 20} MB: not read on"
+            raise ChatError("bad_reply", said) from None
         except Exception as error:  # noqa: BLE001 - what is no HTTP at all fails in many ways
             raise _no_reply(error, self._api_key, self._where) from None
         if reply.is_success:
@@ -269,13 +274,14 @@ def redacted(text: str, api_key: str | None) -> str:
 def retry_after(value: str | None, now: datetime) -> float | None:
     """Seconds to wait from a ``Retry-After`` header: seconds or an HTTP date (RFC 9110, 10.2.3).
 
-    ``None`` where there is no header or it makes no sense; a date in the past is 0.
+    ``None`` where there is no header or it makes no sense; a date in the past is 0.  What is longer
+    than some thirty years is as long as that.
     """
     if value is None:
         return None
     value = value.strip()
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value, re.ASCII):
-        return float(value)
+    if re.fullmatch(r"\d+(\.\d+)?", value, re.ASCII):
+        return min(float(value), _LONGEST_WAIT_S)
     moment = _moment(value)
     return None if moment is None else max(0.0, (moment - now).total_seconds())
 
@@ -311,7 +317,7 @@ def _status_error(reply: Reply, api_key: str | None, where: str) -> ChatError:
     kind: FaultKind = _STATUS_KINDS.get(status, "server_error" if status >= 500 else "bad_request")
     if kind == "bad_request" and "content_filter" in code:
         kind = "refused"
-    said = detail.get("message") or text.strip() or "no reason given"
+    said = _redirected(reply) or detail.get("message") or text.strip() or "no reason given"
     message = f"{where}: HTTP {status}: {redacted(str(said), api_key)}"
     if code == "insufficient_quota":
         return ChatError(kind, f"{message} (no quota left: waiting does not help)", retryable=False)
@@ -319,6 +325,20 @@ def _status_error(reply: Reply, api_key: str | None, where: str) -> ChatError:
     now = _moment(reply.headers.get("date") or "") or datetime.now(UTC)
     wait = retry_after(reply.headers.get("retry-after"), now)
     return ChatError(kind, message, retry_after=wait)
+
+
+def _redirected(reply: Reply) -> str | None:
+    """Where a redirect that was not followed leads: the host alone, for the rest may be secret."""
+    if not 300 <= reply.status_code < 400 or not (target := reply.headers.get("location")):
+        return None
+    try:
+        parts = urlsplit(target)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    where = "another path of the same host" if host is None else host
+    where += f":{port}" if host is not None and port is not None else ""
+    return f"the server redirects to {where}; write the URL that it redirects to into the settings"
 
 
 def _error_in(text: str) -> Mapping[str, Any]:

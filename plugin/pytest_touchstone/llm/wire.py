@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import openai
+
+LONGEST_REPLY = 8 << 20
+"""Bytes of a reply, unpacked: a hundred times what the longest completion has."""
+_MOST_REDIRECTS = 5
+_KEEPING = (307, 308)
 
 
 class Reply(Protocol):
@@ -37,6 +43,46 @@ class Reply(Protocol):
     @property
     def text(self) -> str:
         """The body, in the encoding that the headers name."""
+
+
+class ReplyTooLong(Exception):  # noqa: N818 - a fault of the server's
+    """A reply of more than :data:`LONGEST_REPLY` bytes, of which no more was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A :class:`Reply`."""
+
+    status_code: int
+    is_success: bool
+    headers: Mapping[str, str]
+    content: bytes
+    encoding: str
+
+    @property
+    def text(self) -> str:
+        try:
+            return self.content.decode(self.encoding, "replace")
+        except LookupError:
+            return self.content.decode("utf-8", "replace")
+
+
+async def _read(reply: openai.httpx.Response) -> _Read:
+    """A reply up to the longest there may be; of a refusal the beginning will do."""
+    content = bytearray()
+    async for part in reply.aiter_bytes():
+        content += part
+        if len(content) > LONGEST_REPLY:
+            if reply.is_success:
+                raise ReplyTooLong
+            break
+    return _Read(
+        reply.status_code,
+        reply.is_success,
+        reply.headers,
+        bytes(content[:LONGEST_REPLY]),
+        reply.charset_encoding or "utf-8",
+    )
 
 
 class Wire:
@@ -73,9 +119,23 @@ class Wire:
     async def complete(self, body: Mapping[str, Any]) -> Reply:
         """The reply to a request; how long it may take is the caller's business.
 
+        A redirect is followed where it keeps method and body (307 and 308, RFC 9110, 15.4), to
+        another host without the key; any other is the reply itself.
+
+        :raises ReplyTooLong: where it is one with a completion.
         :raises Exception: whatever the transport raises where there is no reply.
         """
-        return await self._http.send(self._http.build_request("POST", self._url, json=body))
+        request = self._http.build_request("POST", self._url, json=body)
+        for _ in range(_MOST_REDIRECTS + 1):
+            reply = await self._http.send(request, stream=True, follow_redirects=False)
+            try:
+                onward = reply.next_request if reply.status_code in _KEEPING else None
+                if onward is None:
+                    return await _read(reply)
+            finally:
+                await reply.aclose()
+            request = onward
+        raise ConnectionError(f"more than {_MOST_REDIRECTS} redirects")
 
     async def aclose(self) -> None:
         """Close the connections."""

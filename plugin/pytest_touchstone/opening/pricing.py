@@ -54,7 +54,8 @@ def open_purse(settings: Settings, store: Store, run: RunStore) -> Purse | None:
                 f"budget: no price is known for judge.model {judge.model!r}, so no call of it can"
                 f" be reckoned; set `prices.{judge.model}` (0 where it costs nothing)"
             )
-    return Purse(SpendingStore(store, run.run_id, settings.budget), settings.budget)
+    account = SpendingStore(store, run.run_id, run.owner, settings.budget)
+    return Purse(account, settings.budget)
 
 
 def refusing_the_judge(cost: Cost, settings: Settings) -> Cost:

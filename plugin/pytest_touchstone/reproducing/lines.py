@@ -17,6 +17,8 @@ _LONGEST = 1000
 _SHOWN = 10
 _NAMED = 3
 _WORDS = {"holds": "holds", "differs": "DIFFERS", "unknown": "unknown"}
+_ONE = frozenset({"commit", "dataset", "corpus"})
+"""Names of things in the singular."""
 _OF_A_REPLAY = frozenset({"packages"})
 """What a replay still takes from here: everything else is in its bundle."""
 
@@ -103,7 +105,7 @@ def _sentence(verdict: Verdict, items: Sequence[Item], report: Report, *, replay
         names = [item.name for item in differing]
         if not names:
             return f"{said}."
-        several = len(names) > 1 or names[0].endswith("s")
+        several = len(names) > 1 or names[0] not in _ONE
         return f"{said}, although {_listed(names)} {'are' if several else 'is'} not the same."
     mattering = [item for item in differing if not replayed or item.name in _OF_A_REPLAY]
     if mattering:

@@ -34,6 +34,7 @@ from pytest_touchstone.store.answers import (
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.keeping import Keeping, keep_answers
 from pytest_touchstone.store.recording import Recording, closed, write_recordings
+from pytest_touchstone.store.reservations import settle_left
 from pytest_touchstone.store.sessions import agree, open_session
 from pytest_touchstone.store.statements import as_text, claimed, insert_all_new
 from pytest_touchstone.store.together import Row
@@ -275,7 +276,13 @@ class RunStore:
     def farewell(self) -> Future[None]:
         """Say that this process does no more: what it still holds may be taken over at once."""
         workers = tables.workers
-        return self._set(sa.update(workers).where(workers.c.owner == self.owner).values(beat=GONE))
+
+        def job(connection: Connection) -> None:
+            mine = workers.c.owner == self.owner
+            connection.execute(sa.update(workers).where(mine).values(beat=GONE))
+            settle_left(connection, self.run_id, [self.owner])
+
+        return self._store.write(job)
 
     def beats(self) -> dict[str, int]:
         """The beat counter of every process of the run."""
@@ -304,7 +311,12 @@ class RunStore:
         row = {"its_key": unit.key(self.run_id), "its_owner": dead, "new_owner": self.owner}
         # The dead may have kept an answer before they could read it.
         self._unfinished.add(unit)
-        return self._store.write(lambda connection: _update(connection, _TAKE_OVER, **row))
+
+        def job(connection: Connection) -> bool:
+            settle_left(connection, self.run_id, [dead])
+            return _update(connection, _TAKE_OVER, **row)
+
+        return self._store.write(job)
 
     # -- results --------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from pytest_touchstone.score import BUDGET
-from pytest_touchstone.store import tables
+from pytest_touchstone.score import BUDGET, JUDGE_UNREACHABLE
+from pytest_touchstone.store import reservations, tables
 from pytest_touchstone.store.answers import Place, at_place
 from pytest_touchstone.store.engine import Store, StoreError
 from pytest_touchstone.store.statements import insert_all_new, insert_new
@@ -18,6 +18,7 @@ from pytest_touchstone.unusable import Unusable
 LATEST = "latest"
 _IDENTITY, _SESSION = "identity", "session"
 _SHOWN = 12
+_CUT_OFF = (BUDGET, JUDGE_UNREACHABLE)
 
 
 class RunNotFound(Unusable):
@@ -97,19 +98,26 @@ def open_session(connection: Connection, run_id: str, session: str, moment: str)
     insert = insert_new(connection.dialect.name, tables.notes).returning(tables.notes.c.key)
     if connection.execute(insert, row).first() is None:
         return
-    _reopen_unpaid(connection, run_id)
+    _reopen(connection, run_id)
     runs, spending = tables.runs, tables.spending
     connection.execute(sa.update(runs).where(runs.c.id == run_id).values(stop=0, finished_at=None))
-    # What a killed process had reserved was not spent, or not known to be.
-    connection.execute(
-        sa.update(spending).where(spending.c.run_id == run_id).values(reserved=0.0, refused=0)
-    )
+    # Others of another session may be at work: what they reserved stays theirs.
+    gone = [
+        owner
+        for owner, beat in reservations.beats(connection, run_id).items()
+        if beat is None or beat < 0
+    ]
+    reservations.settle_left(connection, run_id, gone)
+    connection.execute(sa.update(spending).where(spending.c.run_id == run_id).values(refused=0))
 
 
-def _reopen_unpaid(connection: Connection, run_id: str) -> None:
-    """What the budget cut off is to be gone on with: the claims on it are let go."""
+def _reopen(connection: Connection, run_id: str) -> None:
+    """What the budget or a judge out of reach cut off is to be gone on with: the claims on it are
+    let go."""
     asked, scores, calls = tables.questions, tables.scores.c, tables.calls
-    cut = sa.select(scores.question_id).where(scores.run_id == run_id, scores.reason == BUDGET)
+    cut = sa.select(scores.question_id).where(
+        scores.run_id == run_id, scores.reason.in_(_CUT_OFF)
+    )
     query = (
         sa.select(asked.c.case_id, asked.c.system, asked.c.repeat, asked.c.mode)
         .where(asked.c.id.in_(cut))

@@ -12,8 +12,8 @@ import pytest
 from pytest_touchstone.bundling.collect import bundled
 from pytest_touchstone.bundling.file import BundleError, packed, read_bundle
 from pytest_touchstone.report_file import read_report
-from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.shell.output import NotReplaced
+from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.shell.project import project_settings
 
 
