@@ -24,6 +24,7 @@ from servers.openai import (
 )
 
 from pytest_touchstone.llm.chat import Chat, ChatError, Completion, open_chat, redacted, retry_after
+from pytest_touchstone.llm.wire import LONGEST_REPLY
 from pytest_touchstone.settings import GeneratorSettings
 from pytest_touchstone.trace import Message, Usage
 
@@ -235,6 +236,8 @@ def test_a_date_is_read_by_the_servers_own_clock() -> None:
         ("Sun, 01 Nov 2026 00:00:30", 30),
         ("Sat, 31 Oct 2026 00:00:00 GMT", 0),
         ("\x1f1", 1),
+        ("1000000000", 999_999_999),
+        ("9" * 400, 999_999_999),
         ("-3", None),
         ("nan", None),
         ("", None),
@@ -248,6 +251,54 @@ def test_retry_after_is_seconds_or_a_date(header: str | None, seconds: float | N
 def test_any_retry_after_is_a_wait_or_none(header: str) -> None:
     wait = retry_after(header, datetime(2026, 11, 1, tzinfo=UTC))
     assert wait is None or 0 <= wait < float("inf")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+def test_a_redirect_that_loses_the_request_is_not_followed(status: int) -> None:
+    with OpenAIServer() as server:
+        target = "https://me:secret-word@other.example:8443/v1/chat/completions?token=secret-word"
+        server.script(Reply(status, b"Moved.", {"Location": target}))
+        fault = failure(server)
+        server.script(Reply(status, b"Moved.", {"Location": "/v2/chat/completions"}))
+        near = failure(server)
+        assert len(server.requests) == 2
+    assert (fault.kind, fault.retryable) == ("bad_request", False)
+    assert f"HTTP {status}: the server redirects to other.example:8443;" in fault.message
+    assert "secret-word" not in fault.message
+    assert "redirects to another path of the same host;" in near.message
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_a_redirect_that_keeps_the_request_is_followed_without_the_key(status: int) -> None:
+    with OpenAIServer() as server, OpenAIServer() as other:
+        server.script(Reply(status, b"", {"Location": f"{other.url}/chat/completions"}))
+        [got] = ask(Chat("m", url=server.url, api_key="sk-canary-1"))
+        [first], [second] = server.requests, other.requests
+    assert got.text == "An answer [1]."
+    assert second.json == first.json
+    assert "authorization" in first.headers
+    assert "authorization" not in second.headers
+
+
+def test_redirects_in_a_circle_end() -> None:
+    with OpenAIServer() as server:
+        circle = Reply(307, b"", {"Location": f"{server.url}/chat/completions"})
+        server.script(*[circle] * 20)
+        fault = failure(server)
+        assert len(server.requests) == 6
+    assert fault.kind == "connection"
+    assert "more than 5 redirects" in fault.message
+
+
+def test_a_reply_of_boundless_length_is_not_read_to_its_end() -> None:
+    padding = b" " * (LONGEST_REPLY + 1)
+    with OpenAIServer() as server:
+        server.script(Reply(body=padding), Reply(500, padding), completion("x" * 1_000_000))
+        faults = [failure(server) for _ in range(2)]
+        [got] = ask(Chat("m", url=server.url))
+    assert [fault.kind for fault in faults] == ["bad_reply", "server_error"]
+    assert "the reply is longer than 8 MB" in faults[0].message
+    assert len(got.text) == 1_000_000
 
 
 def test_a_key_never_stands_in_a_message_or_a_traceback() -> None:

@@ -361,7 +361,7 @@ def test_no_minute_holds_more_calls_than_the_pace() -> None:
     times = server.called
     assert len(times) == 100, "who is held back by the pace alone misses no deadline"
     assert max(sum(t <= u < t + 60 for u in times) for t in times) == 30
-    assert max(times) < 181
+    assert max(times) < 182, "a minute by the server's clock has a margin"
 
 
 def test_no_minute_holds_more_tokens_than_the_pace() -> None:

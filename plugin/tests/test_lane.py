@@ -173,6 +173,37 @@ def test_what_steers_coroutines_does_not_steer_ours(raised: BaseException) -> No
     assert (kind, said) == ("exception", f"RuntimeError: the function raised {name}")
 
 
+def test_a_system_that_raises_generator_exit_is_not_the_end_of_the_loop() -> None:
+    async def fail(messages: Any, session: Any) -> Any:
+        raise GeneratorExit
+
+    async def fail_in_a_task(messages: Any, session: Any) -> Any:
+        return await asyncio.ensure_future(fail(messages, session))
+
+    for function in (fail, fail_in_a_task):
+        kind, said = fault(Lane(loaded(function)))
+        assert kind == "exception"
+        assert said.startswith("GeneratorExit (test_lane.py:")
+
+
+def test_a_call_that_is_closed_from_outside_ends_as_it_is_told() -> None:
+    async def hang_on(messages: Any, session: Any) -> Any:
+        await asyncio.get_running_loop().create_future()
+
+    lane = Lane(loaded(hang_on))
+
+    loop = asyncio.new_event_loop()
+    call = lane._guarded(hang_on, ([], None))
+
+    async def step() -> None:
+        call.send(None)
+
+    loop.run_until_complete(step())
+    loop.close()
+    call.close()  # would raise if it took this for an exception of the system
+    lane.close()
+
+
 def test_a_fault_names_the_line_of_the_systems_own_code() -> None:
     import json
 

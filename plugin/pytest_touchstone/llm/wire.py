@@ -67,8 +67,8 @@ class _Read:
             return self.content.decode("utf-8", "replace")
 
 
-async def _read(reply: openai.httpx.Response) -> _Read:
-    """A reply up to the longest there may be; of a refusal the beginning will do."""
+async def _read(reply: Any) -> _Read:
+    """A reply (of the HTTP client that the SDK brings) up to the longest there may be; of a refusal the beginning will do."""
     content = bytearray()
     async for part in reply.aiter_bytes():
         content += part
