@@ -392,6 +392,16 @@ def test_a_faulty_gold_file_is_all_that_is_said(project: Project) -> None:
     assert said.rstrip().endswith("nothing can be evaluated here before that is mended")
 
 
+def test_tests_that_cannot_be_collected_are_no_interruption(project: Project) -> None:
+    assert project.end("-q", "-k", "retrieval and q01").code == 0
+    report = newest(project)
+    project.write("tests/test_retrieval.py", "import pytest\npytest.mark.touchstone\nnowhere\n")
+    code, said = reproduce("--check", report)
+    assert code == 4
+    assert "NameError: name 'nowhere' is not defined" in said
+    assert "the tests that the report rests on cannot be collected here" in said
+
+
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_of_a_run_that_is_ended(project: Project, sent: signal.Signals) -> None:
     """As CI ends a job that is cancelled, and as a person does."""

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from judged import judge, verdict
 from projects import CASES, Project
-from servers.openai import OpenAIServer
+from servers.openai import OpenAIServer, completion, error
 
+DYING = """
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from pytest_touchstone.llm.chat import Chat
+from pytest_touchstone.store import run
+
+run.DEAD_AFTER_S = 2.0
+complete = Chat.complete
+
+
+async def dying(self, *args, **kwargs):
+    try:
+        (Path(__file__).parent / "killed").touch(exist_ok=False)
+    except FileExistsError:
+        return await complete(self, *args, **kwargs)
+    await asyncio.sleep(1)  # until xdist has handed out its tests: it breaks where a worker dies then
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+Chat.complete = dying
+"""
 WAYS = pytest.mark.parametrize("ways", [[], ["-n2"]], ids=["serial", "workers"])
 
 
@@ -67,6 +93,46 @@ def test_the_judge_stops_when_the_money_is_spent(judged: Project, ways: list[str
         assert ended.code == 0, ended.text
         assert len(server.requests) == calls, "what was paid for is not paid for again"
         assert judged.report()["snapshot"]["results_sha256"] == whole
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix's")
+def test_a_worker_that_dies_takes_no_money_along(judged: Project) -> None:
+    judged.write("conftest.py", DYING)
+    with OpenAIServer(verdict) as server:
+        judge(judged, server, concurrency=1)
+        ended = judged.spawn("-q", "-n2", "--touchstone-budget=0.05")
+    assert (judged.folder / "killed").exists()
+    budget = judged.report()["cost"]["budget"]
+    paid = judged.report()["cost"]["evaluation"]["usd"] + sum(
+        system["usd"] or 0 for system in judged.report()["cost"]["systems"]
+    )
+    lost = budget["spent"] - paid
+    assert lost > 0.001
+    assert budget["overshoot"] == 0
+    assert f"budget: up to {lost:.4f} USD count as spent for calls under way" in ended.text
+    assert len(server.requests) > 5, "the others go on"
+
+
+def test_a_judge_that_was_away_is_asked_again_when_the_run_is_resumed(judged: Project) -> None:
+    with OpenAIServer(verdict) as server:
+        judge(judged, server)
+        assert judged.end("-q").code == 0
+        whole, calls = judged.report()["snapshot"]["results_sha256"], len(server.requests)
+        (judged.folder / "reports/touchstone.sqlite").unlink()
+        server.requests.clear()
+        server.script(*[error(503, "down")] * 3, *[completion("no JSON")] * 2)
+        judged.end("-q")
+        reasons = {
+            reason for case in judged.report()["cases"] for reason in case["reasons"].values()
+        }
+        assert "judge_unreachable" in reasons
+        server.requests.clear()
+        judged.end("-q", "--touchstone-resume=latest")
+        assert 3 <= len(server.requests) < calls
+        assert judged.report()["snapshot"]["results_sha256"] == whole
+        server.requests.clear()
+        judged.end("-q", "--touchstone-resume=latest")
+        assert server.requests == []
 
 
 def test_a_budget_of_nothing_buys_nothing_that_has_a_price(judged: Project) -> None:

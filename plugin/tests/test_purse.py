@@ -231,7 +231,7 @@ def test_tokens_out_are_the_most_at_first_then_the_largest_then_the_mean() -> No
 
 
 def test_a_small_budget_is_spent_and_not_only_reserved(store: Store) -> None:
-    """A call costs 0.02, and a tenth of the budget more than the whole of it might."""
+    """A call costs 0.02, and might cost nearly all of the budget."""
     expected = Expectation(lambda _, tokens_out: tokens_out / 1000)
 
     async def judged() -> list[bool]:

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judged import judge, verdict
 from projects import CASES, TIMEOUT, Ended, Project
+from servers.openai import OpenAIServer
 
 from pytest_touchstone.shell.cli import main
 from pytest_touchstone.store import run as run_store
@@ -49,6 +51,28 @@ def note(*words):
 
 app.note = note
 '''
+FULL_WHILE_JUDGED = """
+import resource
+from pathlib import Path
+
+from pytest_touchstone.llm.chat import Chat
+
+HERE = Path(__file__).parent
+complete = Chat.complete
+ASKED = []
+
+
+async def asked(self, *args, **kwargs):
+    ASKED.append(args)
+    if len(ASKED) == 30:
+        file = HERE / "reports" / "touchstone.sqlite-wal"
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size, hard))
+    return await complete(self, *args, **kwargs)
+
+
+Chat.complete = asked
+"""
 FULL_AT_THE_END = """
 import resource
 
@@ -125,6 +149,18 @@ def test_the_disk_of_the_store_is_full(project: Project) -> None:
     (line,) = (line for line in ended.out.splitlines() if line.startswith(says))
     assert "reports/touchstone.sqlite: disk I/O error; the disk may be full, or broken" in line
     assert_resumed(project, ended, expected)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason=NO_LIMITS)
+def test_the_disk_is_full_while_a_judge_reads(project: Project) -> None:
+    project.write("conftest.py", FULL_WHILE_JUDGED)
+    with OpenAIServer(verdict) as server:
+        judge(project, server)
+        ended = project.spawn("-q", "-p", "no:cacheprovider")
+    assert ended.code == pytest.ExitCode.TESTS_FAILED, ended.text
+    assert "ERROR: the evaluation is incomplete: store sqlite:////" in ended.out
+    assert "never retrieved" not in ended.text
+    assert "Traceback" not in ended.text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason=NO_LIMITS)

@@ -68,7 +68,10 @@ class _Read:
 
 
 async def _read(reply: Any) -> _Read:
-    """A reply (of the HTTP client that the SDK brings) up to the longest there may be; of a refusal the beginning will do."""
+    """A reply up to the longest there may be; of a refusal the beginning will do.
+
+    :param reply: of the HTTP client that the SDK brings, not read yet.
+    """
     content = bytearray()
     async for part in reply.aiter_bytes():
         content += part

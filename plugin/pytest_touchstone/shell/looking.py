@@ -39,21 +39,43 @@ def look(arguments: Sequence[str], report: Report) -> Seen:
     """Collect as pytest would with these arguments, and look around.
 
     :raises CannotLook: where there is nothing to see; what pytest says of it is printed.
+    :raises KeyboardInterrupt: where somebody wants it to end.
     """
     looking = _Looking(report)
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        code = pytest.main([*arguments, "--collect-only"], plugins=[looking])
-    if code == pytest.ExitCode.INTERRUPTED:
-        raise KeyboardInterrupt
+        code = interruptible([*arguments, "--collect-only"], looking)
     if code == pytest.ExitCode.USAGE_ERROR and looking.seen is None:
         raise CannotLook("nothing can be evaluated here before that is mended")
-    if looking.nothing:
+    if looking.nothing and code == pytest.ExitCode.NO_TESTS_COLLECTED:
         raise CannotLook("no test that is collected here measures what the report did")
     if looking.seen is None:
         sys.stdout.write(said.getvalue())
         raise CannotLook("the tests that the report rests on cannot be collected here")
     return looking.seen
+
+
+def interruptible(arguments: Sequence[str], *plugins: object) -> int:
+    """A session of pytest; its exit code, unless it was interrupted.
+
+    :raises KeyboardInterrupt: once the session has ended for one.
+    """
+    interruption = _Interruption()
+    code = pytest.main(list(arguments), plugins=[*plugins, interruption])
+    if interruption.seen:
+        raise KeyboardInterrupt
+    return int(code)
+
+
+class _Interruption:
+    """Sees whether a person, or a signal, ended the session."""
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Not what pytest makes of errors in collection and of `pytest.exit`."""
+        self.seen = excinfo.type is KeyboardInterrupt
 
 
 class _Looking:

@@ -29,7 +29,7 @@ from pytest_touchstone.reproducing.verdict import reached
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.settings_file import load_settings
 from pytest_touchstone.shell.commands import run
-from pytest_touchstone.shell.looking import Seen, look
+from pytest_touchstone.shell.looking import Seen, interruptible, look
 from pytest_touchstone.shell.named_report import NAMED, named_report
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 from pytest_touchstone.shell.session import page_of
@@ -294,11 +294,9 @@ def _made_again(
         dataset, tests = (str(project.dataset), seen.tests) if project and seen else ("", ())
         words = ["--dataset", dataset, "--output", str(target)]
         arguments = _run_words(options, words, [*tests, *options.pytest])
-    code = pytest.main(arguments)
-    if code == pytest.ExitCode.INTERRUPTED:
-        raise KeyboardInterrupt
+    code = interruptible(arguments)
     if code not in _ENDED:
-        raise _CannotReproduce(f"the run did not come to its end (exit code {int(code)})")
+        raise _CannotReproduce(f"the run did not come to its end (exit code {code})")
     if _is_empty(target):
         raise _CannotReproduce("the run wrote no report: what stands behind `--` keeps it from it")
     return read_report(target)
