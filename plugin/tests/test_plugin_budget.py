@@ -27,7 +27,7 @@ async def dying(self, *args, **kwargs):
         (Path(__file__).parent / "killed").touch(exist_ok=False)
     except FileExistsError:
         return await complete(self, *args, **kwargs)
-    await asyncio.sleep(1)  # until xdist has handed out its tests: it breaks where a worker dies then
+    await asyncio.sleep(1)  # until xdist has handed out its tests: else it breaks
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,13 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import PATIENCE_S, join
 
+from pytest_touchstone.flight.judge_calls import JudgeCalls
 from pytest_touchstone.flight.purse import Expectation, Purse
+from pytest_touchstone.judge.llm import ChatRequest
 from pytest_touchstone.store import run as run_module
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.rows import read_run
 from pytest_touchstone.store.run import RunStore, Unit
 from pytest_touchstone.store.sessions import open_session
 from pytest_touchstone.store.spending import SpendingStore
+from pytest_touchstone.trace import Message, Usage
 
 
 @pytest.fixture
@@ -228,6 +232,26 @@ def test_tokens_out_are_the_most_at_first_then_the_largest_then_the_mean() -> No
     assert expected.of(5, 100) == 205
     assert expected.of(5, 10) == 105
     assert Expectation(lambda *_: None).of(5, 100) == 0
+
+
+def test_what_other_processes_were_told_is_known_to_one_that_asks_its_first(store: Store) -> None:
+    run = RunStore(store, "run", "a")
+    request = ChatRequest((Message("user", "?"),), {"max_tokens": 500})
+
+    def cost(usage: Sequence[Usage] | None) -> tuple[float | None, str | None]:
+        return float(sum(one.output_tokens for one in usage or ())), None
+
+    def expected() -> float:
+        model: Any = SimpleNamespace(model="m")
+        nobody: Any = None
+        calls = JudgeCalls(model, "host", nobody, run, cost, Purse(account(store), 1.0))
+        return asyncio.run(calls._expectation(request))
+
+    assert expected() == 500
+    run.note("judge_call", "of another", {"usd": None, "usage": None}).result()
+    assert expected() == 500
+    run.note("judge_call", "one more", {"usd": 1.0, "usage": {"output_tokens": 20}}).result()
+    assert expected() == 20
 
 
 def test_a_small_budget_is_spent_and_not_only_reserved(store: Store) -> None:

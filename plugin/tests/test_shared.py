@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -126,6 +127,31 @@ def test_the_call_of_a_dead_process_is_taken_over(
 
     assert flown(store, body).made
     assert call.made == 1
+
+
+def test_what_a_call_fails_with_after_all_who_asked_are_gone_is_nobodys_business(
+    store: Store,
+) -> None:
+    complaints: list[str] = []
+
+    async def body(process: Callable[[str], SharedCalls]) -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: complaints.append(context["message"]))
+        gate = asyncio.Event()
+        call = Counter(fails=1, gate=gate)
+        asking = asyncio.ensure_future(process("one").once("k", call))
+        while not call.made:
+            await asyncio.sleep(0.01)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        gate.set()
+        while asyncio.all_tasks() != {asyncio.current_task()}:
+            await asyncio.sleep(0.01)
+        gc.collect()
+
+    flown(store, body)
+    assert complaints == []
 
 
 def test_a_result_that_is_not_worth_keeping_is_given_but_made_again(store: Store) -> None:

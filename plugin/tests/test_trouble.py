@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -154,7 +154,12 @@ def test_the_disk_of_the_store_is_full(project: Project) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason=NO_LIMITS)
 def test_the_disk_is_full_while_a_judge_reads(project: Project) -> None:
     project.write("conftest.py", FULL_WHILE_JUDGED)
-    with OpenAIServer(verdict) as server:
+
+    def slowly(request: Mapping[str, Any]) -> str:
+        time.sleep(0.3)  # so that many are under way
+        return verdict(request)
+
+    with OpenAIServer(slowly) as server:
         judge(project, server)
         ended = project.spawn("-q", "-p", "no:cacheprovider")
     assert ended.code == pytest.ExitCode.TESTS_FAILED, ended.text

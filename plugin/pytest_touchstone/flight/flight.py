@@ -22,7 +22,13 @@ from pytest_touchstone.flight.canary_round import CanaryRound
 from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.judging import with_opinion
 from pytest_touchstone.flight.lane import Lane
-from pytest_touchstone.flight.loop import all_ended, cancel_the_rest, complete, stalled
+from pytest_touchstone.flight.loop import (
+    all_ended,
+    cancel_the_rest,
+    close_loop,
+    complete,
+    stalled,
+)
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.places import RANK
 from pytest_touchstone.flight.reading import Reading
@@ -246,7 +252,7 @@ class Flight:
         try:
             deaf = complete(loop, cancel_the_rest(_CLOSE_WITHIN_S))
             if not deaf:
-                loop.close()
+                close_loop(loop)
             for crew in self._crews.values():
                 crew.lane.close()
             self._threads.close()
@@ -255,7 +261,7 @@ class Flight:
         if deaf:
             # They ignore that they were told to end; nobody waits for this thread any more.
             complete(loop, all_ended(deaf))
-            loop.close()
+            close_loop(loop)
 
     def _end(self) -> None:
         with self._news:
@@ -433,6 +439,8 @@ class Flight:
         try:
             # Beside each other, but an end costs no verdict that is there already.
             second = asyncio.create_task(self._reading.opinions(work, seen))
+            # Where the first fails too, nobody reads what this one failed with.
+            second.add_done_callback(lambda late: late.cancelled() or late.exception())
             seen = await self._reading.read(work, seen)
             opinions = await second
         except asyncio.CancelledError:

@@ -131,7 +131,7 @@ class JudgeCalls:
 
     async def _expectation(self, request: ChatRequest) -> float:
         """US dollars of a call, by what the run's calls took so far, this process's or others'."""
-        if self._expected.is_guess:
+        if self._expected.is_guess and not self.live.is_set():
             noted = await asyncio.to_thread(self._run.all_noted, _CALL)
             for usage in (call["usage"] for call in noted.values()):
                 if usage is not None:

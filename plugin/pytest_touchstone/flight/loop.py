@@ -50,6 +50,16 @@ async def all_ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
     await asyncio.wait(tasks)
 
 
+def close_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Close the loop, and let it say nothing more.
+
+    What a system left open is found when Python collects it, after the table, and nobody can
+    close it then.
+    """
+    loop.set_exception_handler(lambda *_: None)
+    loop.close()
+
+
 def stalled(thread: int | None, seconds: float) -> str:
     """Where a loop that has not moved for so long stands, and what to do about it.
 

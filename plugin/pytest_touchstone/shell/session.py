@@ -32,7 +32,7 @@ from pytest_touchstone.report.model import Report, json_pieces, report_name
 from pytest_touchstone.report_file import read_report
 from pytest_touchstone.reproducing.here import Here, look_around
 from pytest_touchstone.run import Hooked, Process, Run, finish_run, no_collection, open_run
-from pytest_touchstone.score import BUDGET
+from pytest_touchstone.score import BUDGET, NEEDS_JUDGE
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan
 from pytest_touchstone.store.engine import Store, StoreError
@@ -285,8 +285,11 @@ class Finished:
         """How many answers there are, and whether something was left."""
         name = self.report["snapshot"]["roles"]["system"]
         answered, cut = 0, False
+        judge = self.report["snapshot"]["models"].get("judge", {}).get("model")
+        # Where there is a judge, an answer without a verdict was not read any more.
+        cut_short = {NOT_RUN, BUDGET} | ({NEEDS_JUDGE} if judge else set())
         for system, failed, reasons in outcomes(self.report):
-            cut = cut or NOT_RUN in reasons or BUDGET in reasons
+            cut = cut or not cut_short.isdisjoint(reasons)
             if system == name and not failed and NOT_RUN not in reasons:
                 answered += 1
         return answered, cut

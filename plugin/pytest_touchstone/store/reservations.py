@@ -23,9 +23,7 @@ _LEAST = 1e-9
 def reserved(connection: Connection, run_id: str) -> dict[str, float]:
     """US dollars by process, of those that have reserved any."""
     notes = tables.notes.c
-    query = sa.select(notes.key, notes.value).where(
-        notes.run_id == run_id, notes.kind == _RESERVED
-    )
+    query = sa.select(notes.key, notes.value).where(notes.run_id == run_id, notes.kind == _RESERVED)
     return {row.key: float(json.loads(row.value)) for row in connection.execute(query)}
 
 

@@ -115,9 +115,7 @@ def _reopen(connection: Connection, run_id: str) -> None:
     """What the budget or a judge out of reach cut off is to be gone on with: the claims on it are
     let go."""
     asked, scores, calls = tables.questions, tables.scores.c, tables.calls
-    cut = sa.select(scores.question_id).where(
-        scores.run_id == run_id, scores.reason.in_(_CUT_OFF)
-    )
+    cut = sa.select(scores.question_id).where(scores.run_id == run_id, scores.reason.in_(_CUT_OFF))
     query = (
         sa.select(asked.c.case_id, asked.c.system, asked.c.repeat, asked.c.mode)
         .where(asked.c.id.in_(cut))
