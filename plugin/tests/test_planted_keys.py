@@ -254,7 +254,9 @@ def test_no_key_comes_out(
     assert "[secret]" in (project.folder / "all.log").read_text("utf-8")
     assert "[secret]" in json.dumps(report)
 
-    said = {"the output": ended.text}
+    # Between two tests pytest captures nothing: what a system prints then is on the terminal.
+    own = re.compile(r"^asking with .*$", re.MULTILINE)
+    said = {"the output": own.sub("", ended.text)}
     if not ways:
         said |= other_forms(project, monkeypatch, capfdbinary)
     assert leaks(project, said) == []
