@@ -42,6 +42,7 @@ PLANTED = {
 APP = '''
 """A system that gives away everything it knows."""
 
+import asyncio
 import logging
 import os
 
@@ -56,6 +57,7 @@ def build(resources, **options):
     )
 
     async def ask(messages, session):
+        await asyncio.sleep(0.5)  # until a test waits, whose output is captured
         print("asking with", known)
         log.warning("asking with %s", known)
         question = messages[-1].content

@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import PATIENCE_S, join
 
+from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.judge_calls import JudgeCalls
 from pytest_touchstone.flight.purse import Expectation, Purse
 from pytest_touchstone.judge.llm import ChatRequest
+from pytest_touchstone.llm.chat import Completion
 from pytest_touchstone.store import run as run_module
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.rows import read_run
@@ -252,6 +254,36 @@ def test_what_other_processes_were_told_is_known_to_one_that_asks_its_first(stor
     assert expected() == 500
     run.note("judge_call", "one more", {"usd": 1.0, "usage": {"output_tokens": 20}}).result()
     assert expected() == 20
+
+
+def test_the_cheapest_of_the_first_calls_goes_first_and_tells_of_the_others(store: Store) -> None:
+    """One call alone may cost more than there is: it is made once a reply told what they take."""
+    run = RunStore(store, "run", "a")
+
+    def cost(usage: Sequence[Usage] | None) -> tuple[float | None, str | None]:
+        return sum(one.output_tokens for one in usage or ()) / 1000, None
+
+    class Chat:
+        model = "m"
+
+        async def complete(self, messages: Any, **params: Any) -> Completion:
+            asked.append(params["max_tokens"])
+            return Completion("{}", Usage("m", 1, 0, 20))
+
+    asked: list[int] = []
+
+    async def judged() -> None:
+        nobody: Any = SimpleNamespace(counts=Counts("judge"))
+        purse = Purse(account(store), 1.0)
+        calls = JudgeCalls(Chat(), "host", nobody, run, cost, purse)
+        sizes = (4000, 900, 2000, 500)
+        requests = [ChatRequest((Message("user", "?"),), {"max_tokens": most}) for most in sizes]
+        await asyncio.gather(*(calls._made(str(n), one) for n, one in enumerate(requests)))
+
+    asyncio.run(judged())
+    assert asked[0] == 500
+    assert sorted(asked) == [500, 900, 2000, 4000]
+    assert spent(store) == (pytest.approx(0.08), 0.0, False)
 
 
 def test_a_small_budget_is_spent_and_not_only_reserved(store: Store) -> None:

@@ -44,6 +44,7 @@ _FAILURES_TOLERATED = 40
 _MOST_OUT = 1000
 """Tokens that a reply may have where its prompt sets no limit."""
 _CALL = "judge_call"
+_TURN_S = 0.01
 _OUT_OF_REACH = frozenset({"connection", "timeout", "unauthorized", "unknown_model"})
 
 
@@ -67,6 +68,7 @@ class JudgeCalls:
     ) -> None:
         self._purse = purse
         self._expected = Expectation(self._price)
+        self._asking: list[float] = []
         self._chat = chat
         self._server = server
         self._shared = shared
@@ -114,7 +116,7 @@ class JudgeCalls:
             raise ChatError("connection", message, retryable=False)
         if self._purse is None:
             return _result(await self._completed(key, request))
-        usd = await self._purse.reserve(lambda: self._expectation(request))
+        usd = await self._reserved(self._purse, request)
         if usd is None:
             raise self._purse.refusal()
         # What failed without a word of its cost is taken to have cost nothing.
@@ -129,9 +131,28 @@ class JudgeCalls:
             await self._purse.pay(usd, spent)
         return _result(completion)
 
+    async def _reserved(self, purse: Purse, request: ChatRequest) -> float | None:
+        """What was set aside for a call, or ``None`` where the budget does not allow it.
+
+        While nothing is known of replies, the cheapest call goes first: what it took may tell that
+        the others, which might cost more than there is, will not.
+        """
+        most = await self._expectation(request)
+        self._asking.append(most)
+        try:
+            while self._is_guessing and most > min(self._asking):
+                await asyncio.sleep(_TURN_S)
+            return await purse.reserve(lambda: self._expectation(request))
+        finally:
+            self._asking.remove(most)
+
+    @property
+    def _is_guessing(self) -> bool:
+        return self._expected.is_guess and not self.live.is_set()
+
     async def _expectation(self, request: ChatRequest) -> float:
         """US dollars of a call, by what the run's calls took so far, this process's or others'."""
-        if self._expected.is_guess and not self.live.is_set():
+        if self._is_guessing:
             noted = await asyncio.to_thread(self._run.all_noted, _CALL)
             for usage in (call["usage"] for call in noted.values()):
                 if usage is not None:
