@@ -45,6 +45,7 @@ _MOST_OUT = 1000
 """Tokens that a reply may have where its prompt sets no limit."""
 _CALL = "judge_call"
 _TURN_S = 0.01
+_OTHERS_ASK_WITHIN_S = 0.2
 _OUT_OF_REACH = frozenset({"connection", "timeout", "unauthorized", "unknown_model"})
 
 
@@ -137,9 +138,11 @@ class JudgeCalls:
         While nothing is known of replies, the cheapest call goes first: what it took may tell that
         the others, which might cost more than there is, will not.
         """
-        most = await self._expectation(request)
+        most = self._expected.of(_tokens_in(request), _most_out(request))
         self._asking.append(most)
         try:
+            if self._is_guessing:
+                await asyncio.sleep(_OTHERS_ASK_WITHIN_S)
             while self._is_guessing and most > min(self._asking):
                 await asyncio.sleep(_TURN_S)
             return await purse.reserve(lambda: self._expectation(request))
@@ -157,8 +160,7 @@ class JudgeCalls:
             for usage in (call["usage"] for call in noted.values()):
                 if usage is not None:
                     self._expected.took(usage["output_tokens"])
-        most = request.params.get("max_tokens") or _MOST_OUT
-        return self._expected.of(_tokens_in(request), most)
+        return self._expected.of(_tokens_in(request), _most_out(request))
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
         return self._cost([Usage(self._chat.model, tokens_in, 0, tokens_out)])[0]
@@ -189,6 +191,11 @@ class JudgeCalls:
             self._fingerprints.add(completion.fingerprint)
             self._run.note("judge_fingerprint", completion.fingerprint, completion.model)
         return completion
+
+
+def _most_out(request: ChatRequest) -> int:
+    """The most tokens that the reply may have."""
+    return int(request.params.get("max_tokens") or _MOST_OUT)
 
 
 def _tokens_in(request: ChatRequest) -> int:
