@@ -679,7 +679,11 @@ def drop(store: Store, table: str) -> None:
 def test_a_store_that_takes_no_results_ends_the_flight(store: Store) -> None:
     cases = gold(4)
     go = threading.Event()
-    system = Assistant({"1": in_thread(go)})
+
+    async def slow() -> None:
+        await asyncio.sleep(PATIENCE_S)
+
+    system = Assistant({"1": in_thread(go), "2": slow})
     flying = flight(join(store, "a", cases), cases, loaded(system.ask, concurrency=1))
     flying.start()
     flying.scores("q0", "s")
@@ -688,7 +692,8 @@ def test_a_store_that_takes_no_results_ends_the_flight(store: Store) -> None:
     for wait in (lambda: flying.scores("q2", "s"), flying.drain, lambda: flying.scores("q0", "s")):
         with pytest.raises(FlightError, match=r"^store .*eval_scores"):
             wait()
-    assert system.asked == ["0", "1"]
+    # The next question may go out while an answer is written; it is given up with the flight.
+    assert system.asked in (["0", "1"], ["0", "1", "2"])
 
 
 def test_a_store_that_cannot_be_watched_ends_the_flight_in_mid_call(
