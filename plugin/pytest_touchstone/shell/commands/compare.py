@@ -16,7 +16,6 @@ from pytest_touchstone.shell.output import put
 from pytest_touchstone.shell.plugin import DEFAULT_SETTINGS
 
 _TEXT = "text"
-"""As of a wrong command line: there was nothing to compare."""
 
 
 def add(commands: Any) -> None:
