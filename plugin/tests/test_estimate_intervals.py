@@ -97,6 +97,28 @@ def test_half_an_unseen_question_at_each_end_is_jeffreys() -> None:
     assert (float(low[0]) + x / n, float(high[0]) + x / n) == pytest.approx(theirs, abs=0.004)
 
 
+@pytest.mark.parametrize(
+    ("better", "worse", "weight"),
+    [(1, 0, 0.9), (0, 2, 0.9), (3, 0, 1.0), (1, 1, 0.25), (3, 1, 0.25), (3, 2, 1.0)],
+)
+def test_an_unseen_pair_weighs_less_where_few_differ(
+    better: int, worse: int, weight: float
+) -> None:
+    values = np.array([1.0] * better + [-1.0] * worse + [0.0] * (60 - better - worse))
+    alone, one_stratum = np.arange(60, dtype=np.intp), np.zeros(60, dtype=np.intp)
+    assert Spread(values, alone, one_stratum, paired=True).unseen == pytest.approx(weight)
+    assert Spread(values, alone, one_stratum).unseen == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("differing", [1, 2, 3])
+def test_up_to_three_pairs_in_one_direction_show_no_difference(differing: int) -> None:
+    known = Resampling({f"{n}": f"{n}" for n in range(160)}, seed=SEED)
+    values = {f"{n}": float(n < differing) for n in range(160)}
+    interval = known.delta(Cell(values, (0.0, 1.0), paired=True)).estimate.ci
+    assert interval is not None
+    assert interval[0] < 0 < interval[1]
+
+
 # -- the spread of a mean ---------------------------------------------------------------------
 
 

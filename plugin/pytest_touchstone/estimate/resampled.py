@@ -64,7 +64,7 @@ def pseudo(
     :param halves: gamma variates of shape 1/2 for the two unseen halves.
     :param stretch: factor of each cell's deviations, which brings their variance to the one
         that clustering and few clusters ask for.
-    :param unseen: how many questions an unseen one counts for: the design effect.
+    :param unseen: how many questions an unseen one counts for.
     :param ends: lowest and highest possible value, as deviations from the mean.
     """
     sums = stretch * (weights @ residuals)

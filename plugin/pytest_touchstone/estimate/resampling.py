@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pytest_touchstone.estimate import draws, power, proportions, resampled
 from pytest_touchstone.estimate.choice import Method, all_or_nothing, choose, described
 from pytest_touchstone.estimate.comparison import sign_flip
-from pytest_touchstone.estimate.spread import PRIOR_ICC, PRIOR_ICC_OF_PAIRS, Spread, quantile
+from pytest_touchstone.estimate.spread import Spread, quantile
 from pytest_touchstone.estimate.values import (
     LIMIT,
     MIN_CLUSTERS,
@@ -113,8 +113,7 @@ class Resampling:
             wrong = next(case for case, value in cell.values.items() if not usable(value))
             raise ValueError(f"case {wrong!r}: {cell.values[wrong]!r} is no finite, bounded value")
         order = np.argsort(rows)
-        alike = PRIOR_ICC_OF_PAIRS if cell.paired else PRIOR_ICC
-        return Spread(values[order], self._cluster[rows[order]], self._strata, alike)
+        return Spread(values[order], self._cluster[rows[order]], self._strata, cell.paired)
 
     def _estimates(self, known: Sequence[tuple[Cell, Spread | None]]) -> list[Estimate]:
         chosen: dict[Method, list[int]] = defaultdict(list)
@@ -202,7 +201,7 @@ class Resampling:
             residuals,
             sizes,
             stretch=np.array([self._stretch(spread) for spread in spreads]),
-            unseen=np.array([spread.design_effect for spread in spreads]),
+            unseen=np.array([spread.unseen for spread in spreads]),
             ends=(
                 np.array([(c[0] - s.mean) / s.scale for c, s in zip(closed, spreads, strict=True)]),
                 np.array([(c[1] - s.mean) / s.scale for c, s in zip(closed, spreads, strict=True)]),

@@ -21,6 +21,12 @@ PRIOR_ICC_OF_PAIRS = 0.2
 """The same for differences: what makes a cluster hard for both systems is gone from them."""
 PRIOR_WEIGHT = 4.0
 """How many questions off the most common value that assumption weighs as much as."""
+PRIOR_WEIGHT_OF_PAIRS = 60.0
+"""The same for differences, over the degrees of freedom: 12 where there are six clusters."""
+ONE_SIDED, WEIGHT_OF_ONE_SIDED = 2.0, 0.9
+TWO_SIDED, WEIGHT_OF_TWO_SIDED = 4.0, 0.25
+"""Up to so many effective pairs that differ, all in one direction or not, an unseen pair weighs
+less: wider intervals would not be held more often."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +40,13 @@ class Spread:
     :param values: one a question.
     :param clusters: to which cluster each belongs (numbers of the run's clusters).
     :param strata: stratum of each of the run's clusters; all equal where there is none.
-    :param prior_icc: how alike clusters are taken to be as far as the data do not tell.
+    :param paired: whether the values are differences.
     """
 
     values: Floats
     clusters: Places
     strata: Places
-    prior_icc: float = PRIOR_ICC
+    paired: bool = False
 
     @cached_property
     def n(self) -> int:
@@ -153,12 +159,14 @@ class Spread:
 
     @cached_property
     def prior_effect(self) -> float:
-        """Design effect of clusters of these sizes at ``prior_icc`` (Kish 1965, section 5.4)."""
-        return 1 + (self.n / self.effective_clusters - 1) * self.prior_icc
+        """Design effect of clusters of these sizes as alike as assumed (Kish 1965, section 5.4)."""
+        alike = PRIOR_ICC_OF_PAIRS if self.paired else PRIOR_ICC
+        return 1 + (self.n / self.effective_clusters - 1) * alike
 
     @cached_property
     def _prior_share(self) -> float:
-        return PRIOR_WEIGHT / (PRIOR_WEIGHT + self.apart)
+        weight = PRIOR_WEIGHT_OF_PAIRS / self.degrees if self.paired else PRIOR_WEIGHT
+        return weight / (weight + self.apart)
 
     @cached_property
     def design_effect(self) -> float:
@@ -172,6 +180,21 @@ class Spread:
         most = max(self.n / self.effective_clusters, 1.0)
         own = min(self.variance / self.independent, most)
         return own + self._prior_share * (self.prior_effect - own)
+
+    @cached_property
+    def unseen(self) -> float:
+        """How many questions one that was not seen counts for: the design effect, or less.
+
+        Of few pairs that differ, those in both directions already say what an unseen one would.
+        """
+        if not self.paired:
+            return self.design_effect
+        apart = self.apart / self.prior_effect
+        if self.values.min() < 0 < self.values.max():
+            weight = WEIGHT_OF_TWO_SIDED if apart <= TWO_SIDED else 1.0
+        else:
+            weight = WEIGHT_OF_ONE_SIDED if apart <= ONE_SIDED else 1.0
+        return weight * self.design_effect
 
     def widening(self, confidence: float) -> float:
         """How much wider an interval is because its variance comes from so few clusters.
