@@ -270,6 +270,7 @@ def open_run(
                 purse=purse,
             ),
             run,
+            awaited=settings.system,
             patience=settings.patience,
             meanwhile=tell_waits,
             reading=Reading(bench.judging, scoring),
@@ -282,9 +283,8 @@ def open_run(
                 *(() if scoring is None else (scoring.close,)),
             ),
         )
-        # Whatever was imported and collected stays: nobody need look through it for garbage.
+        # Whatever was collected stays to the end: nobody need look through it for garbage.
         gc.freeze()
-        opened.callback(gc.unfreeze)
         expectation = expected_judging(works, settings)
         if expectation is not None:
             run.note("expectation", "judging", expectation).result()

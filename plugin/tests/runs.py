@@ -115,7 +115,8 @@ def flight(
 ) -> Flight:
     lanes = {system.name: Lane(system) for system in systems}
     plan = given.pop("plan", None) or works(cases, *lanes)
-    return Flight(plan, lanes, given.pop("observer", OBSERVER), run, patience=patience, **given)
+    observer, awaited = given.pop("observer", OBSERVER), given.pop("awaited", next(iter(lanes)))
+    return Flight(plan, lanes, observer, run, awaited=awaited, patience=patience, **given)
 
 
 def in_thread(event: threading.Event) -> Callable[[], Any]:

@@ -12,6 +12,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -663,6 +664,72 @@ def test_a_stored_answer_that_another_process_has_taken_is_left_to_it(store: Sto
     assert {question.case_id for question in rows.questions} == {"q0", "q2"}
     turn = Turn(0, cases[1].question, answer("1"))
     other.record(cases[1], Observation("q1", "s", (turn,)), {"M": Score(1.0, "")})
+    flying.drain()
+
+
+def test_a_stored_answer_whose_claim_was_lost_meanwhile_costs_the_others_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = gold(3)
+    run, quick = join(store, "a", cases), join(store, "quick", cases)
+    claim_all = run.claim_all
+
+    def robbed(units: Sequence[Unit]) -> Future[list[Unit]]:
+        claimed = claim_all(units)
+        assert quick.take_over(Unit("q1", "s"), "a").result(PATIENCE_S)
+        return claimed
+
+    monkeypatch.setattr(run, "claim_all", robbed)
+    stored = replace(OBSERVER, recall=Stored({"0", "1", "2"}))
+    flying = flight(run, cases, loaded(Assistant().ask), observer=stored)
+    flying.start()
+    assert flying.scores("q0", "s").keys() == flying.scores("q2", "s").keys() == {"Recall@5"}
+    turn = Turn(0, cases[1].question, answer("1"))
+    quick.record(cases[1], Observation("q1", "s", (turn,)), {"Recall@5": Score(0.25, "")}).result()
+    assert flying.scores("q1", "s")["Recall@5"].value == 0.25, "that of the process which had it"
+    flying.drain()
+
+
+def test_scores_come_when_all_stored_answers_are_settled_and_are_those_of_the_store(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flight_module, "_REUSED_TOGETHER", 2)
+    cases = gold(6)
+    run = join(store, "a", cases)
+    stored = replace(OBSERVER, recall=Stored(set(map(str, range(6)))))
+    flying = flight(run, cases, loaded(Assistant().ask), observer=stored)
+    flying.start()
+    first = flying.scores("q0", "s")
+    units = [Unit(f"q{n}", "s") for n in range(6)]
+    known = run.scores(units)
+    assert known.keys() == set(units)
+    assert [first, *(flying.scores(f"q{n}", "s") for n in range(1, 6))] == list(known.values())
+    flying.drain()
+
+
+def test_stored_answers_that_take_long_hold_nobody_up_for_ever(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flight_module, "_REUSE_FIRST_S", 0.2)
+    monkeypatch.setattr(flight_module, "_REUSED_TOGETHER", 1)
+    late = threading.Event()
+
+    @dataclass
+    class Late(Stored):
+        async def several(
+            self, works: Sequence[Work], retrieve_only: bool
+        ) -> Sequence[Observation | None]:
+            while works and works[0].case.id == "q1" and not late.is_set():
+                await asyncio.sleep(0.01)
+            return await super().several(works, retrieve_only)
+
+    cases = gold(2)
+    stored = replace(OBSERVER, recall=Late({"0", "1"}))
+    flying = flight(join(store, "a", cases), cases, loaded(Assistant().ask), observer=stored)
+    flying.start()
+    assert flying.scores("q0", "s").keys() == {"Recall@5"}
+    late.set()
+    assert flying.scores("q1", "s").keys() == {"Recall@5"}
     flying.drain()
 
 

@@ -118,6 +118,20 @@ def test_a_unit_of_the_dead_is_taken_over_once(store: Store) -> None:
     assert dead.take_over(UNITS[0], "b").result(PATIENCE_S) is False
 
 
+def test_many_are_recorded_together_or_none_of_them(store: Store) -> None:
+    run, quick = join(store, "a", CASES), join(store, "b", CASES)
+    assert run.claim_all(UNITS[:2]).result(PATIENCE_S) == UNITS[:2]
+    scores = {"M": Score(1.0, "It is so.")}
+    found = [(case, seen(unit), scores) for case, unit in zip(CASES, UNITS[:2], strict=False)]
+    assert quick.take_over(UNITS[1], "a").result(PATIENCE_S)
+    with pytest.raises(LostClaim):
+        run.record_all(found).result(PATIENCE_S)
+    assert run.scores(UNITS[:2]) == {}
+    assert run.take_over(UNITS[1], "b").result(PATIENCE_S)
+    run.record_all(found).result(PATIENCE_S)
+    assert run.scores(UNITS[:2]) == dict.fromkeys(UNITS[:2], scores)
+
+
 def test_who_lost_a_claim_changes_nothing(store: Store) -> None:
     slow, quick = join(store, "a", CASES), join(store, "b", CASES)
     claim(slow, UNITS[0])

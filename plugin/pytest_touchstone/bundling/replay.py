@@ -154,6 +154,7 @@ class Replay:
                     reprice=False,
                 ),
                 run,
+                awaited=settings.system,
                 patience=settings.patience,
                 reading=Reading(
                     self._judging(settings, store, run, threads),

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_touchstone.annotations import is_opinion, over
@@ -34,7 +34,7 @@ from pytest_touchstone.flight.places import RANK
 from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
 from pytest_touchstone.flight.trail import Uses, begin_trail
-from pytest_touchstone.flight.writing import all_written, written
+from pytest_touchstone.flight.writing import written
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.score import MEASURE_ERROR, Score, unscored
 from pytest_touchstone.storable import json_data
@@ -54,7 +54,8 @@ _CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
 _FEWEST_AWAITING_JUDGEMENT = 64
 _READ_AHEAD = 256  # units whose scores are read together, where tests go through the plan
-_REUSED_TOGETHER = 100  # units whose stored answers are measured and stored together
+_REUSED_TOGETHER = 500  # units whose stored answers are measured and stored together
+_REUSE_FIRST_S = 10.0  # how long tests wait for all of them: side by side both take longer
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
 
 
@@ -91,6 +92,7 @@ class Flight:
         of the run has the same.
     :param lanes: one per system.
     :param run: the run in the store; ``begin`` was called.
+    :param awaited: the system whose scores tests wait for.
     :param patience: seconds that :meth:`scores` waits at most.
     :param meanwhile: called now and then by whoever waits.
     :param reading: puts what was seen to a judge and a scorer, where there are any.
@@ -109,6 +111,7 @@ class Flight:
         observer: Observer,
         run: RunStore,
         *,
+        awaited: str,
         patience: float,
         meanwhile: Callable[[], None] = lambda: None,
         reading: Reading | None = None,
@@ -120,6 +123,7 @@ class Flight:
     ) -> None:
         self._observer = observer
         self._run = run
+        self._awaited = awaited
         self._patience = patience
         self._meanwhile = meanwhile
         self._reading = reading or Reading()
@@ -146,6 +150,8 @@ class Flight:
         self._in_flight = 0
         self._peak = 0
         self._pulses = 0
+        self._reusing: set[str] = set()
+        self._reuse_first_until = 0.0
         self._failure: BaseException | None = None
         self._stopping = threading.Event()
         self._over = threading.Event()
@@ -158,6 +164,9 @@ class Flight:
     def start(self) -> None:
         """Put everything in flight."""
         if not self._stopping.is_set():
+            names = (crew.lane.system.name for crew in self._crews.values())
+            self._reusing = set(filter(self._observer.reuses, names))
+            self._reuse_first_until = time.monotonic() + _REUSE_FIRST_S
             self._thread.start()
             self._heart.start()
 
@@ -169,7 +178,7 @@ class Flight:
         unit = Unit(case_id, system, repeat, mode)
         if unit not in self._works:
             raise FlightError(f"the plan has no case {case_id} for system {system!r}")
-        if unit not in self._done:
+        if unit not in self._done or self._reusing:
             deadline = time.monotonic() + self._patience
             while not self._came(unit, deadline):
                 self._meanwhile()
@@ -180,16 +189,20 @@ class Flight:
     def _came(self, unit: Unit, deadline: float) -> bool:
         """Whether a unit is done, after a second at most, so that Ctrl-C works everywhere."""
         with self._news:
-            if unit not in self._done:
-                if self._over.is_set():
-                    raise FlightError(self._why_unfinished()) from self._failure
-                if (left := deadline - time.monotonic()) <= 0:
-                    raise FlightError(
-                        f"no score for {unit.case_id} within {self._patience:g} s;"
-                        " the setting `patience` allows more"
-                    )
-                self._news.wait(min(left, 1.0))
-            return unit in self._done
+            if unit in self._done:
+                if (left := self._reuse_first_until - time.monotonic()) > 0 and self._reusing:
+                    self._news.wait(min(left, 1.0))
+                    return False
+                return True
+            if self._over.is_set():
+                raise FlightError(self._why_unfinished()) from self._failure
+            if (left := deadline - time.monotonic()) <= 0:
+                raise FlightError(
+                    f"no score for {unit.case_id} within {self._patience:g} s;"
+                    " the setting `patience` allows more"
+                )
+            self._news.wait(min(left, 1.0))
+            return unit in self._done and not self._reusing
 
     def _read_ahead(self, unit: Unit) -> None:
         """Read a unit's scores, and those of the next ones where tests ask in the plan's order."""
@@ -275,7 +288,7 @@ class Flight:
                 self._group = group
                 others = [group.create_task(self._pulse()), group.create_task(self._watch(group))]
                 for crew in self._crews.values():
-                    if self._observer.reuses(crew.lane.system.name):
+                    if crew.lane.system.name in self._reusing:
                         self._finishing.add(task := group.create_task(self._reuse(crew, group)))
                         task.add_done_callback(self._finishing.discard)
                     else:
@@ -312,11 +325,16 @@ class Flight:
     async def _reuse(self, crew: _Crew, group: asyncio.TaskGroup) -> None:
         """Settle what earlier runs answered, many units at a time; the others are asked for."""
         units, crew.waiting = crew.waiting, deque()
-        while units and not self._stopping.is_set():
-            window = [units.popleft() for _ in range(min(_REUSED_TOGETHER, len(units)))]
-            settled = await self._settled_at_once(window, crew)
-            crew.waiting.extend(unit for unit in window if unit not in settled)
-            self._staff(crew, group)
+        try:
+            while units and not self._stopping.is_set():
+                window = [units.popleft() for _ in range(min(_REUSED_TOGETHER, len(units)))]
+                settled = await self._settled_at_once(window, crew)
+                crew.waiting.extend(unit for unit in window if unit not in settled)
+                self._staff(crew, group)
+        finally:
+            with self._news:
+                self._reusing.discard(crew.lane.system.name)
+                self._news.notify_all()
 
     async def _settled_at_once(self, units: Iterable[Unit], crew: _Crew) -> Collection[Unit]:
         """Those of the units that nobody need be asked about, nor read: they are settled."""
@@ -331,21 +349,29 @@ class Flight:
             return seen
         mine = await written(self._run.claim_all(list(seen)))
         self._foreign |= seen.keys() - set(mine) - self._done
+        if not mine:
+            return seen
         for unit in mine:
             self._begin(unit, crew)
         crew.counts.asked += len(mine)
-        # All are measured before the first is handed over, so that one transaction takes them all.
         scores = {unit: self._measured(works[unit], seen[unit]) for unit in mine}
-        records = {
-            unit: self._run.record(works[unit].case, seen[unit], scored, self._reading.engine)
-            for unit, scored in scores.items()
-        }
-        await all_written(list(records.values()))
+        await self._settle_all({u: (works[u], seen[u], scored) for u, scored in scores.items()})
         crew.counts.done += len(mine)
-        lost = {unit for unit, record in records.items() if _lost(record)}
-        self._foreign |= lost - self._done
-        self._mark_done(records.keys() - lost)
         return seen
+
+    async def _settle_all(self, found: Mapping[Unit, tuple[Work, Observation, Scores]]) -> None:
+        """Store what was seen and measured of many units, in one go where all are still ours."""
+        run, engine = self._run, self._reading.engine
+        rows = [(work.case, seen, scored) for work, seen, scored in found.values()]
+        try:
+            await written(run.record_all(rows, engine))
+        except LostClaim:
+            for unit, row in zip(found, rows, strict=True):
+                await self._settle(unit, run.record(*row, engine))
+            return
+        # Nobody need read back what was measured here, a moment ago.
+        self._ahead |= {u: scored for u, (*_, scored) in found.items() if u.system == self._awaited}
+        self._mark_done(found)
 
     async def _work_off(self, crew: _Crew) -> None:
         while (unit := await self._next(crew)) is not None:
@@ -600,21 +626,10 @@ def _measured(measure: Measure, work: Work, seen: Observation, engine: str) -> S
     try:
         score = measure.score(work.case, seen)
         named = engine if score.origin == "judge" else score.engine
-        return replace(score, detail=json_data(score.detail, "detail"), engine=named)
+        detail = json_data(score.detail, "detail")
+        return Score(score.value, score.why, score.reason, score.origin, named, detail)
     except Exception as error:  # noqa: BLE001 - a broken measure must not end the run
         return unscored(MEASURE_ERROR, f"{measure.name} raised {type(error).__name__}: {error}")
-
-
-def _lost(record: Future[None]) -> bool:
-    """Whether a claim was another process's when its results were to be stored.
-
-    :raises StoreError: where they could not be.
-    """
-    try:
-        record.result()
-    except LostClaim:
-        return True
-    return False
 
 
 def _unit(work: Work) -> Unit:

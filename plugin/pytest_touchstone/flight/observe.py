@@ -159,6 +159,8 @@ class Observer:
 
     def _priced(self, turn: Turn) -> Turn:
         cost, reason = (None, None) if turn.answer is None else self.price(turn.answer.usage)
+        if (cost, reason) == (turn.cost_usd, turn.cost_reason):
+            return turn
         return replace(turn, cost_usd=cost, cost_reason=reason)
 
     async def _played(self, case: Case, session: Session, lane: Lane) -> list[Turn]:

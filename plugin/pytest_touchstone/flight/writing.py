@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections import deque
-from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -30,27 +28,6 @@ async def written(future: Future[T], *, paid_for: bool = False) -> T:
         elif not future.done():
             await asyncio.wait({mailbox.expect(future)}, timeout=_STORE_WITHIN_S)
         raise
-
-
-async def all_written(futures: Sequence[Future[Any]]) -> None:
-    """Wait until all of these writes have ended, well or not: each tells how."""
-    if not futures:
-        return
-    end: Future[None] = Future()
-    left = len(futures)
-    counting = threading.Lock()
-
-    def came(_: Future[Any]) -> None:
-        nonlocal left
-        with counting:
-            left -= 1
-            last = not left
-        if last:
-            end.set_result(None)
-
-    for future in futures:
-        future.add_done_callback(came)
-    await written(end, paid_for=True)
 
 
 class _Mailbox:

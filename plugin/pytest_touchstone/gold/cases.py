@@ -184,5 +184,6 @@ def _chunk_to_json(chunk: GoldChunk) -> str | dict[str, Any]:
 
 def _chunk_from_json(data: str | Mapping[str, Any]) -> GoldChunk:
     if isinstance(data, str):
-        return GoldChunk(data)
-    return GoldChunk(data["id"], data["grade"], tuple(data.get("equivalents", ())))
+        return GoldChunk(intern(data))
+    equivalents = tuple(map(intern, data.get("equivalents", ())))
+    return GoldChunk(intern(data["id"]), data["grade"], equivalents)

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from pytest_touchstone.gold.cases import (
@@ -441,7 +442,7 @@ def _chunk_id(at: _Place, value: object, owner: dict[str, str]) -> str:
     name = _filled(at, value)
     if name and owner.setdefault(name, at.field) != at.field:
         at.fault(f"{_shown(name)} stands in {owner[name]} already; a chunk is one find only")
-    return name
+    return intern(name)  # it stands in many rows
 
 
 def _grade(at: _Place, value: object) -> int:

@@ -7,9 +7,11 @@ registered only where a project has settings for an evaluation.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shlex
+from collections.abc import Callable
 
 import pytest
 
@@ -124,13 +126,29 @@ def pytest_configure(config: pytest.Config) -> None:
     naming = ("settings", "dataset", "replay")
     given = any(config.getoption(f"touchstone_{name}") for name in naming)
     if given or (config.rootpath / DEFAULT_SETTINGS).is_file():
-        from pytest_touchstone.shell.hooks import register
-
+        register = _imported()
         register(config, DEFAULT_SETTINGS)
     else:
         from pytest_touchstone.shell.refusal import Refusal
 
         config.pluginmanager.register(Refusal(config, _without_settings), "touchstone-refusal")
+
+
+def _imported() -> Callable[[pytest.Config, str], None]:
+    """What makes a session one that evaluates.
+
+    Nobody need look for garbage in what is imported, now or when the process ends.
+    """
+    gc.unfreeze()  # what an earlier session of this process left
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        from pytest_touchstone.shell.hooks import register
+    finally:
+        if enabled:
+            gc.enable()
+    gc.freeze()
+    return register
 
 
 def _without_settings(session: pytest.Session) -> str | None:

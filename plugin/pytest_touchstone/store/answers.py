@@ -7,6 +7,8 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 import sqlalchemy as sa
@@ -14,7 +16,7 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from pytest_touchstone.gold import Case
 from pytest_touchstone.store import tables
-from pytest_touchstone.store.statements import as_text, insert_all_new
+from pytest_touchstone.store.statements import as_text, insert_all_new, insert_rows
 from pytest_touchstone.trace import Answer, Facts, Observation, Passage, SystemFault, Turn, Usage
 
 _AT_ONCE = 500  # parameters of one query; SQLite's limit is 999 in older versions
@@ -35,8 +37,10 @@ class Place(NamedTuple):
 
 
 def passage_digest(passage: Passage) -> str:
-    """Content address of a passage's text and metadata."""
-    return hashlib.sha256(as_text([passage.text, passage.metadata]).encode()).hexdigest()
+    """Content address of a passage's text and metadata: of the JSON text of both."""
+    # Piece by piece, which is twice as fast as a list of the two.
+    text = f"[{encode_basestring_ascii(passage.text)}, {as_text(passage.metadata)}]"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Answered(Protocol):
@@ -74,9 +78,10 @@ def insert_answers(connection: Connection, answers: Sequence[Answered]) -> list[
         # Where an answer is from, its passages are.
         if not one.kept and one.seen.reused_from is None:
             passages |= found
-    ids = connection.execute(_NEW_QUESTIONS, rows).scalars().all()
+    written = insert_rows(connection, tables.questions, rows, returning=["id", *_OF_A_TURN])
+    ids: dict[tuple[Any, ...], int] = {tuple(row[1:]): row[0] for row in written}
     insert_all_new(connection, tables.passages, _passage_rows(passages))
-    return [ids[place] for place in last]
+    return [ids[_of_a_turn(rows[place])] for place in last]
 
 
 def insert_unread(
@@ -92,8 +97,7 @@ def insert_unread(
         own, found = _answer_rows(run_id, case, seen, created_at, unfinished=True)
         rows += own
         passages |= found
-    if rows:
-        connection.execute(_NEW_QUESTION, rows)
+    insert_rows(connection, tables.questions, rows)
     insert_all_new(connection, tables.passages, _passage_rows(passages))
 
 
@@ -222,9 +226,8 @@ def at_place(asked: sa.Table, run_id: str, place: Place) -> tuple[sa.ColumnEleme
     )
 
 
-# Made once: building a statement costs more than executing it.
-_NEW_QUESTION = sa.insert(tables.questions)
-_NEW_QUESTIONS = _NEW_QUESTION.returning(tables.questions.c.id, sort_by_parameter_order=True)
+_OF_A_TURN = ("run_id", "case_id", "system", "repeat", "mode", "turn")
+_of_a_turn = itemgetter(*_OF_A_TURN)
 
 
 def _at_its(table: sa.Table) -> list[sa.ColumnElement[bool]]:

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.run import now
-from pytest_touchstone.store.statements import insert_new
+from pytest_touchstone.store.statements import insert_all_new
 
 _RECENT = timedelta(hours=24)
 
@@ -118,8 +118,6 @@ class CanaryStore:
 
     def _insert(self, rows: Any) -> Future[None]:
         def job(connection: Connection) -> None:
-            new = insert_new(connection.dialect.name, tables.canaries)
-            for row in rows(connection):
-                connection.execute(new, row)
+            insert_all_new(connection, tables.canaries, rows(connection))
 
         return self._store.write(job)

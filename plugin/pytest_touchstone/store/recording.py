@@ -14,7 +14,7 @@ from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.answers import insert_answers
 from pytest_touchstone.store.judgments import insert_judgments
-from pytest_touchstone.store.statements import as_text
+from pytest_touchstone.store.statements import as_text, insert_rows
 from pytest_touchstone.trace import Observation
 
 
@@ -55,8 +55,7 @@ def write_recordings(connection: Connection, rows: Sequence[Recording]) -> None:
         for row, number in zip(rows, numbers, strict=True)
         for measure, score in row.scores.items()
     ]
-    if scores:
-        connection.execute(_NEW_SCORES, scores)
+    insert_rows(connection, tables.scores, scores)
 
 
 def _score_row(row: Recording, question_id: int, measure: str, score: Score) -> dict[str, Any]:
@@ -79,7 +78,6 @@ def _score_row(row: Recording, question_id: int, measure: str, score: Score) -> 
     }
 
 
-_NEW_SCORES = sa.insert(tables.scores)
 _CLOSE = (
     sa.update(tables.calls)
     .where(

@@ -325,7 +325,7 @@ class RunStore:
 
         ``False`` where the claim is no longer this process's.
         """
-        unit = Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
+        unit = _of(seen)
         replaces = unit in self._unfinished
         row = Keeping(self.run_id, unit.key(self.run_id), self.owner, case, seen, now(), replaces)
         self._unfinished.add(unit)
@@ -361,7 +361,7 @@ class RunStore:
 
         The future fails with :class:`LostClaim` where the claim is no longer this process's.
         """
-        unit = Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
+        unit = _of(seen)
         key = unit.key(self.run_id)
         row = Recording(self.run_id, key, self.owner, case, seen, scores, judge, now(), unfinished)
         replaces = unit in self._unfinished
@@ -383,6 +383,27 @@ class RunStore:
         # What was only computed waits for nothing that is written in the same transaction.
         alone = replaces or unfinished or uses or keeping is not None
         return self._store.write(job if alone else Row(_record_rows, row))
+
+    def record_all(
+        self, found: Sequence[tuple[Case, Observation, Mapping[str, Score]]], judge: str = ""
+    ) -> Future[None]:
+        """Like :meth:`record`, of many observations whose answers earlier runs stored.
+
+        :param found: at least one.
+
+        The future fails with :class:`LostClaim`, and nothing is stored, where the claim of one of
+        them is no longer this process's.
+        """
+        run_id, owner, moment = self.run_id, self.owner, now()
+        rows = [
+            Recording(run_id, _of(seen).key(run_id), owner, case, seen, scored, judge, moment)
+            for case, seen, scored in found
+        ]
+
+        def job(connection: Connection) -> None:
+            _record_rows(connection, rows)
+
+        return self._store.write(job)
 
     def done_after(self, last_id: int) -> tuple[int, list[Unit]]:
         """Units whose results any process stored since, and what to ask with next time.
@@ -484,6 +505,10 @@ _SCORES = sa.select(
     tables.scores.c.repeat == sa.bindparam("its_repeat"),
     tables.scores.c.mode == sa.bindparam("its_mode"),
 )
+
+
+def _of(seen: Observation) -> Unit:
+    return Unit(seen.case_id, seen.system, seen.repeat, seen.mode)
 
 
 def _claim_units(

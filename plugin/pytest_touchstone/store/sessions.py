@@ -12,7 +12,7 @@ from pytest_touchstone.score import BUDGET, JUDGE_UNREACHABLE
 from pytest_touchstone.store import reservations, tables
 from pytest_touchstone.store.answers import Place, at_place
 from pytest_touchstone.store.engine import Store, StoreError
-from pytest_touchstone.store.statements import insert_all_new, insert_new
+from pytest_touchstone.store.statements import insert_all_new, insert_rows
 from pytest_touchstone.unusable import Unusable
 
 LATEST = "latest"
@@ -95,8 +95,7 @@ def agree(connection: Connection, run_id: str, identity: Mapping[str, str]) -> N
 def open_session(connection: Connection, run_id: str, session: str, moment: str) -> None:
     """The first process of a later session undoes what ended the one before."""
     row = {"run_id": run_id, "kind": _SESSION, "key": session, "value": json.dumps(moment)}
-    insert = insert_new(connection.dialect.name, tables.notes).returning(tables.notes.c.key)
-    if connection.execute(insert, row).first() is None:
+    if not insert_rows(connection, tables.notes, [row], new_only=True, returning=["key"]):
         return
     _reopen(connection, run_id)
     runs, spending = tables.runs, tables.spending

@@ -4,32 +4,66 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
+from itertools import chain
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
 from pytest_touchstone.store import tables
 
-
-@cache
-def insert_new(dialect: str, table: sa.Table) -> Any:
-    """An insert that leaves alone rows that are already there."""
-    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
-    return insert(table).on_conflict_do_nothing()
+_MARKS = MappingProxyType({"sqlite": "?", "postgresql": "%s"})
+"""What stands for a parameter in the text of a statement."""
+_MOST_ROWS = 500  # of one statement
 
 
-@cache
-def new_claim(dialect: str) -> Any:
-    """An insert of a call that returns its key where the row was not there already."""
-    return insert_new(dialect, tables.calls).returning(tables.calls.c.key)
+def insert_rows(
+    connection: Connection,
+    table: sa.Table,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    new_only: bool = False,
+    returning: Sequence[str] = (),
+) -> list[sa.Row[Any]]:
+    """Insert many rows with few statements; the columns asked for, in no particular order.
+
+    Written as text, since SQLAlchemy takes as long for the parameters of a row as a database does
+    to store it; and of many rows at once, since a thread that executes them one by one gives way
+    to all others after each.
+
+    :param rows: all with the same keys.
+    :param new_only: leave alone rows that are already there.
+    :param returning: columns of those that are written.
+    """
+    if not rows:
+        return []
+    dialect, names = connection.dialect, tuple(rows[0])
+    quote = dialect.identifier_preparer.quote
+    into = f"{quote(table.name)} ({', '.join(map(quote, names))})"
+    tail = " ON CONFLICT DO NOTHING" if new_only else ""
+    if returning:
+        tail += f" RETURNING {', '.join(map(quote, returning))}"
+    marks = f"({', '.join([_MARKS[dialect.name]] * len(names))})"
+    values = itemgetter(*names)
+    most = min(_MOST_ROWS, dialect.insertmanyvalues_max_parameters // len(names))
+    found: list[sa.Row[Any]] = []
+    for start in range(0, len(rows), most):
+        part = rows[start : start + most]
+        # Names of our own tables and columns, and marks: no value stands in the text.
+        statement = f"INSERT INTO {into} VALUES {', '.join([marks] * len(part))}{tail}"  # noqa: S608
+        given = tuple(chain.from_iterable(map(values, part)))
+        result = connection.exec_driver_sql(statement, given)
+        if returning:
+            found += result.all()
+    return found
 
 
 def claimed(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Claim calls; whether each of them was free until now."""
-    won = set(connection.execute(new_claim(connection.dialect.name), rows).scalars())
+    new = insert_rows(connection, tables.calls, rows, new_only=True, returning=["key"])
+    won = {key for (key,) in new}
     mine = []
     for row in rows:
         mine.append(row["key"] in won)
@@ -39,8 +73,7 @@ def claimed(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[b
 
 def insert_all_new(connection: Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
     """Insert those of the rows that are not there yet."""
-    if rows:
-        connection.execute(insert_new(connection.dialect.name, table), rows)
+    insert_rows(connection, table, rows, new_only=True)
 
 
 _TEXT = json.JSONEncoder(ensure_ascii=True, allow_nan=False, sort_keys=True, default=dict)

@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -73,6 +73,7 @@ def _cases(report: Report, systems: list[str], passages: _Numbers) -> Iterator[d
     """The cases; a report has all entries of one of them in a row."""
     measures = [entry["measure"] for entry in report["measures"]]
     noted = _noted(report)
+    under_test = report["snapshot"]["roles"]["system"]
     for name, group in groupby(report["cases"], key=itemgetter("case")):
         entries = list(group)
         gold = entries[0]["gold"]
@@ -80,7 +81,7 @@ def _cases(report: Report, systems: list[str], passages: _Numbers) -> Iterator[d
             "id": name,
             "type": gold["type"],
             "gold": {k: v for k, v in gold.items() if k not in ("id", "type")},
-            "outcomes": _outcomes(entries, noted[name], report["snapshot"]["roles"]["system"]),
+            "outcomes": _outcomes(entries, noted.get(name, ()), under_test),
             "plays": [_play(entry, systems, measures, passages) for entry in entries],
         }
 
@@ -124,7 +125,7 @@ def _pieces(data: Mapping[str, Any]) -> Iterator[str]:
     yield "{}" if before == "{" else "}"
 
 
-def _outcomes(entries: Sequence[CaseEntry], noted: set[str], under_test: str) -> list[str]:
+def _outcomes(entries: Sequence[CaseEntry], noted: Iterable[str], under_test: str) -> list[str]:
     """What there is to note of the system under test on a case, in the order of OUTCOMES."""
     found = set(noted)
     for entry in entries:
