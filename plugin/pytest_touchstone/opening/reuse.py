@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -123,11 +124,13 @@ class StoredAnswers:
         self._threads = threads
         self._addresses = addresses
         self._order = {name: [work for work in works if work.system == name] for name in reused}
-        self._ranks = {
-            _unit(work): rank for own in self._order.values() for rank, work in enumerate(own)
-        }
         self._ahead: dict[tuple[str, bool], dict[Unit, Observation | None]] = {}
         self._reading = asyncio.Lock()
+
+    @cached_property
+    def _ranks(self) -> dict[Unit, int]:
+        """Place of each unit among those of its system; where all is stored, nobody asks."""
+        return {_unit(work): rank for own in self._order.values() for rank, work in enumerate(own)}
 
     async def __call__(self, work: Work, retrieve_only: bool) -> Observation | None:
         """The stored observation; ``None`` where the system is to be asked."""

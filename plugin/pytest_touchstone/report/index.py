@@ -94,12 +94,14 @@ def index_rows(
         measure that the run does not describe.
     """
     roles = run.config["roles"]
-    planned: dict[Unit, set[str]] = defaultdict(set)
-    for entry in plan:
-        planned[_unit(entry)].add(entry.measure)
+    planned: dict[Unit, frozenset[str]] = {}
     # Of what is the same in thousands of places, one is kept.
+    same_names: dict[frozenset[str], frozenset[str]] = {}
+    for entry in plan:
+        unit = _unit(entry)
+        names = planned.get(unit, frozenset()) | {entry.measure}
+        planned[unit] = same_names.setdefault(names, names)
     same_unit = {unit: unit for unit in planned}
-    same_names = {names: names for names in map(frozenset, planned.values())}
     known = {row.case.id: row for row in cases}
     if missing := sorted({unit.case for unit in planned} - known.keys()):
         raise ReportError(f"run {run.id}: planned cases without gold question: {missing}")
@@ -121,7 +123,7 @@ def index_rows(
         at = known[unit.case].position
         return at, unit.case, systems_in_order.index(unit.system), unit.mode, unit.repeat
 
-    units = {unit: same_names[frozenset(planned[unit])] for unit in sorted(planned, key=place)}
+    units = {unit: planned[unit] for unit in sorted(planned, key=place)}
     return Index(
         roles=roles,
         cases={unit.case: known[unit.case].case for unit in units},
@@ -134,7 +136,7 @@ def index_rows(
 
 
 def _with_filters_settled(
-    scored: Mapping[tuple[Unit, str], ScoreRow],
+    scored: dict[tuple[Unit, str], ScoreRow],
 ) -> dict[tuple[Unit, str], ScoreRow]:
     """The scores, with it settled whether a system infers filters at all.
 
@@ -143,6 +145,8 @@ def _with_filters_settled(
     inferred none there.
     """
     silent = {(u.system, m) for (u, m), row in scored.items() if row.reason == NO_FILTERS}
+    if not silent:
+        return scored
     reporting = {
         unit.system
         for (unit, measure), row in scored.items()

@@ -16,7 +16,7 @@ from pytest_touchstone.store import tables
 
 _MARKS = MappingProxyType({"sqlite": "?", "postgresql": "%s"})
 """What stands for a parameter in the text of a statement."""
-_MOST_ROWS = 500  # of one statement
+_MOST_ROWS = 100  # of one statement: SQLite keeps what it made of the last ones
 
 
 def insert_rows(
