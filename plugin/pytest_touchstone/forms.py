@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from pytest_touchstone.history import Series
 from pytest_touchstone.report.junit import junit_xml
 from pytest_touchstone.report.markdown import markdown
 from pytest_touchstone.report.model import Report, to_json
-from pytest_touchstone.report.page import Assets, page_html
+from pytest_touchstone.report.page import Assets, page_pieces
 from pytest_touchstone.report.spreadsheet import scores_csv
 
 _PAGE = Path(__file__).with_name("report") / "page"
@@ -25,9 +25,13 @@ _OF_A_HISTORY = ("text.js", "charts.js", "history.js")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def page(report: Report) -> str:
-    """The report as a page: one HTML file that works offline."""
-    return page_html(report, _assets())
+def page(report: Report) -> Iterator[str]:
+    """The report as a page, in pieces: one HTML file that works offline."""
+    return page_pieces(report, _assets())
+
+
+def _page(report: Report) -> str:
+    return "".join(page(report))
 
 
 def _json(report: Report | Mapping[str, object]) -> str:
@@ -44,7 +48,7 @@ def _comparison_json(found: Comparison) -> str:
 
 
 FORMS: Mapping[str, Callable[[Report], str]] = MappingProxyType(
-    {"json": _json, "html": page, "md": markdown, "csv": scores_csv, "junit": junit_xml}
+    {"json": _json, "html": _page, "md": markdown, "csv": scores_csv, "junit": junit_xml}
 )
 """Name of a form to what makes it."""
 

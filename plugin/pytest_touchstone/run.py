@@ -196,6 +196,8 @@ def open_run(
     :raises CorpusError, EmbedderError, VectorCacheError, ChatError, SystemNotFound, StoreError:
         one line each.
     """
+    # Whatever was collected stays to the end: nobody need look through it for garbage.
+    gc.freeze()
     with ExitStack() as opened:
         threads = DaemonThreads("touchstone-resources")
         opened.callback(threads.close)
@@ -283,8 +285,6 @@ def open_run(
                 *(() if scoring is None else (scoring.close,)),
             ),
         )
-        # Whatever was collected stays to the end: nobody need look through it for garbage.
-        gc.freeze()
         expectation = expected_judging(works, settings)
         if expectation is not None:
             run.note("expectation", "judging", expectation).result()

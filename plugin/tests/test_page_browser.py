@@ -45,7 +45,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def _written(report: Report, folder: Path) -> str:
     file = folder / "report.html"
-    file.write_text(forms.page(report), "utf-8")
+    file.write_text("".join(forms.page(report)), "utf-8")
     return file.as_uri()
 
 

@@ -53,7 +53,7 @@ def rows_of(text: str, first: str) -> list[list[str]]:
 
 
 def test_markdown_and_page_show_the_same_numbers() -> None:
-    page = Page(forms.page(report()))
+    page = Page("".join(forms.page(report())))
     shown: dict[float, set[str]] = {}
     for value, text in page.shown:
         shown.setdefault(value, set()).add(text)

@@ -311,7 +311,7 @@ class Finished:
             if not is_file:
                 target.unlink(missing_ok=True)
             raise
-        _write(page_of(target), [page(self.report)])
+        _write(page_of(target), page(self.report))
         return target
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from sys import intern
 from typing import Any
 
@@ -287,8 +288,13 @@ def _passages(connection: Connection, digests: Iterable[str]) -> dict[str, Store
         its = tables.passages.c
         query = sa.select(its.digest, its.text, its.metadata).where(its.digest.in_(some))
         for digest, text, metadata in connection.execute(query):
-            found[intern(digest)] = StoredPassage(text, JsonText(metadata))
+            found[intern(digest)] = StoredPassage(text, _metadata(metadata))
     return found
+
+
+@lru_cache(maxsize=1024)
+def _metadata(text: str) -> JsonText:
+    return JsonText(text)  # many passages of a document have the same
 
 
 def _all(connection: Connection, table: sa.Table, run_id: str) -> Iterator[RowMapping]:

@@ -1,5 +1,5 @@
 """A report as a page to hand over: one HTML file, made from the report alone."""
 
-from pytest_touchstone.report.page.document import Assets, page_html
+from pytest_touchstone.report.page.document import Assets, page_pieces
 
-__all__ = ["Assets", "page_html"]
+__all__ = ["Assets", "page_pieces"]

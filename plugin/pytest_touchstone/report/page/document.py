@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_touchstone.report.cases import case_numbers
@@ -57,8 +57,12 @@ class Assets:
     scripts: Sequence[str]
 
 
-def page_html(report: Report, assets: Assets) -> str:
-    """A report as a page: one HTML file that works offline.
+_DATA = Html("<the-data>")
+"""Where the packed data comes in; no text can hold it, since texts are escaped."""
+
+
+def page_pieces(report: Report, assets: Assets) -> Iterator[str]:
+    """A report as a page, in pieces: one HTML file that works offline.
 
     All text of the report is untrusted. What stands in the page is escaped, what the scripts show
     is packed JSON that they put into text nodes, and the page's own content security policy lets no
@@ -86,12 +90,17 @@ def page_html(report: Report, assets: Assets) -> str:
         _contents(there),
         tag("main", main),
         tag("footer", f"pytest-touchstone {report['snapshot']['plugin_version']}"),
-        tag("script", Html(packed(page_data(report))), type="application/octet-stream", id="data"),
+        tag("script", _DATA, type="application/octet-stream", id="data"),
         [tag("script", Html(script)) for script in assets.scripts],
     )
     roles = report["snapshot"]["roles"]
     against = f" against {roles['baseline']}" if compared(report) else ""
-    return document(f"{roles['system']}{against}: evaluation report", body, assets)
+    title = f"{roles['system']}{against}: evaluation report"
+    before, behind = document(title, body, assets).split(_DATA)
+    yield before
+    # By itself: within the page it would be copied again and again, at twice the size.
+    yield packed(page_data(report))
+    yield behind
 
 
 def document(title: str, body: Html, assets: Assets) -> str:
