@@ -159,6 +159,7 @@ def case_from_json(data: Mapping[str, Any]) -> Case:
     }
     values["id"] = intern(data["id"])  # these stand in many rows
     values["type"] = intern(data["type"])
+    values["question"] = intern(data["question"])
     if "history" in data:
         values["history"] = tuple(GoldMessage(**message) for message in data["history"])
     if "gold_chunks" in data:

@@ -318,7 +318,7 @@ def _id(at: _Place, value: object) -> str:
             f"holds {character!r} (U+{ord(character):04X}); an id is made of printable ASCII "
             "characters without white space"
         )
-    return text
+    return intern(text)  # it stands in many rows
 
 
 _MESSAGE_FIELDS = ("role", "content", "filters")

@@ -223,7 +223,7 @@ def _question(
     return QuestionRow(
         intern(case_id),  # the same words in thousands of rows
         intern(system),
-        question,
+        intern(question),
         turn,
         repeat,
         intern(mode),
