@@ -279,6 +279,7 @@ def open_run(
             people=people.score,
             judge_calls=0 if settings.judge is None else settings.judge.concurrency,
             canaries=bench.canaries,
+            holds=(*bench.holds, *(() if scoring is None else (scoring.hold,))),
             closers=(
                 *bench.closers,
                 *(() if chat is None else (chat.aclose,)),

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,7 @@ from pytest_touchstone.flight import flight as flight_module
 from pytest_touchstone.flight import writing as writing_module
 from pytest_touchstone.flight.flight import Flight, FlightError
 from pytest_touchstone.flight.observe import Work
+from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures import MRR
 from pytest_touchstone.measures.base import Measure, Need
@@ -491,6 +493,43 @@ def test_a_stop_cancels_what_does_not_finish(
     flying.stop()
     assert ended == ["cancelled"]
     assert answers(store) == expected(0)
+
+
+def test_answers_that_nobody_came_to_read_are_kept_when_all_ends(
+    store: Store, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only so many wait to be judged; those behind them were paid for as well."""
+    monkeypatch.setattr(flight_module, "_FEWEST_AWAITING_JUDGEMENT", 1)
+    held: list[bool] = []
+
+    class Endless(Reading):
+        def reads(self, work: Work) -> bool:
+            return True
+
+        async def read(self, work: Work, seen: Observation) -> Observation:
+            await asyncio.Event().wait()
+            return seen
+
+    cases, system = gold(3), Assistant()
+    run = join(store, "a", cases)
+    flying = flight(
+        run,
+        cases,
+        loaded(system.ask, concurrency=3),
+        reading=Endless(),
+        holds=[lambda: held.append(True)],
+    )
+    flying.start()
+    while len(system.asked) < 3 or flying._in_flight:
+        threading.Event().wait(0.01)
+    begun = time.monotonic()
+    flying.stop()
+    assert time.monotonic() - begun < flight_module._FINISH_WITHIN_S, "nothing was under way"
+    assert held == [True]
+    resumed = RunStore(store, "run", "b")
+    resumed.look_for_unfinished()
+    kept = [resumed.kept(Unit(f"q{n}", "s")) for n in range(3)]
+    assert [one and one.last.answer for one in kept] == [answer(str(n)) for n in range(3)]
 
 
 def test_a_result_that_is_being_written_is_not_lost(

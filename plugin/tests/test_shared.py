@@ -101,6 +101,30 @@ def test_two_processes_at_once_make_one_call(store: Store) -> None:
     assert [found.made for found in shared] == [True, False]
 
 
+def test_who_holds_makes_no_further_call_and_ends_those_under_way(store: Store) -> None:
+    known, late, never = Counter(), Counter(gate=(gate := asyncio.Event())), Counter()
+
+    async def body(process: Callable[[str], SharedCalls]) -> list[Shared]:
+        calls = process("one")
+        await calls.once("known", known)
+        under_way = asyncio.ensure_future(calls.once("late", late))
+        while not late.made:
+            await asyncio.sleep(0.01)
+        calls.hold()
+        further = asyncio.ensure_future(calls.once("never", never))
+        again = await calls.once("known", known)
+        gate.set()
+        found = [again, await under_way]
+        assert not (await asyncio.wait({further}, timeout=0.2))[0]
+        further.cancel()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        return [*found, await process("later run").once("late", late)]
+
+    assert [found.made for found in flown(store, body)] == [False, True, False]
+    assert (known.made, late.made, never.made) == (1, 1, 0)
+
+
 def test_a_call_that_fails_is_let_go_and_may_be_made_again(store: Store) -> None:
     call = Counter(fails=1)
 

@@ -101,6 +101,7 @@ class Flight:
     :param judge_calls: how many calls the judge bears at once; a case may have but one under way,
         so that it takes as many answers, and some more, to keep it busy.
     :param canaries: what the judge is asked beside the run, where there is one.
+    :param holds: what keeps judge and scorer from making further calls, once all is to end.
     :param closers: what to close on the loop when everything is done (clients live on it).
     """
 
@@ -119,6 +120,7 @@ class Flight:
         settled: Settled | None = None,
         judge_calls: int = 0,
         canaries: CanaryRound | None = None,
+        holds: Sequence[Callable[[], None]] = (),
         closers: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
         self._observer = observer
@@ -132,6 +134,7 @@ class Flight:
         self._canaries = canaries
         self._backlog = asyncio.Semaphore(max(_FEWEST_AWAITING_JUDGEMENT, 2 * judge_calls))
         self._finishing: set[asyncio.Task[None]] = set()
+        self._holds = holds
         self._closers = closers
         self._crews = {name: _Crew(lane, Counts("system", name)) for name, lane in lanes.items()}
         self._works = {_unit(work): work for work in works}
@@ -442,7 +445,12 @@ class Flight:
             crew.counts.usd += sum(turn.cost_usd or 0.0 for turn in seen.turns)
         # Neither judging nor writing holds up a system: the next question goes out meanwhile.
         if self._reading.reads(work):
-            await self._beside(lambda: self._judge(unit, work, seen))
+            try:
+                await self._beside(lambda: self._judge(unit, work, seen))
+            except asyncio.CancelledError:
+                # So many wait to be read that nobody came to it; it was paid for.
+                await self._finish(unit, work, seen, unfinished=True)
+                raise
         else:
             record = self._recorded(work, seen)
             await self._beside(lambda: self._settle(unit, record))
@@ -570,9 +578,25 @@ class Flight:
                 if await self._threads.run(self._run.stop_requested):
                     self._stopping.set()
                 await self._adopt_orphans(watch, group)
-        if at_work := self._at_work():
-            await asyncio.wait(at_work, timeout=_FINISH_WITHIN_S)
+        await self._brought_home()
         self._landed.set()
+
+    async def _brought_home(self) -> None:
+        """Give what is under way two seconds; nothing new begins."""
+        for hold in self._holds:
+            hold()
+        until = time.monotonic() + _FINISH_WITHIN_S
+        calling = True
+        while (at_work := self._at_work()) and (left := until - time.monotonic()) > 0:
+            # A moment longer than the last call: what it brought is to be stored.
+            was_calling, calling = calling, self._calls_under_way
+            if not (was_calling or calling):
+                break
+            await asyncio.wait(at_work, timeout=min(left, _WATCH_EVERY_S))
+
+    @property
+    def _calls_under_way(self) -> bool:
+        return bool(self._in_flight or any(each.in_flight for each in self._reading.counts))
 
     async def _adopt_orphans(self, watch: Watch, group: asyncio.TaskGroup) -> None:
         if not self._foreign:

@@ -42,6 +42,10 @@ class Scoring:
         """Its calls: how many there will be is known once there are answers."""
         return self._shared.counts
 
+    def hold(self) -> None:
+        """Ask the scorer nothing more."""
+        self._shared.hold()
+
     async def verdict(self, work: Work, seen: Observation) -> CitationCoverage | NoVerdict | None:
         """What the scorer says; ``None`` where no measure asks, or the system gave no answer."""
         answer = seen.last.answer

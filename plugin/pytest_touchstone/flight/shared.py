@@ -54,6 +54,11 @@ class SharedCalls:
         self.counts = Counts(calls.kind)
         self._under_way: dict[str, asyncio.Task[Shared]] = {}
         self._stored = _Stored(calls, threads)
+        self._holding = False
+
+    def hold(self) -> None:
+        """Make no call any more: whoever would need one waits until he is cancelled."""
+        self._holding = True
 
     async def once(self, key: str, make: Callable[[], Awaitable[Result]]) -> Shared:
         """The result of ``make``, or of the equal call that was made before or is under way.
@@ -91,6 +96,8 @@ class SharedCalls:
                 return Shared(found, made=False)
             result: Result | None = None
             async with self._endpoint.place:
+                if self._holding:
+                    await asyncio.Event().wait()
                 if adopted or await written(self._calls.claim(key)):
                     result = await self._made(key, make)
             if result is not None:

@@ -48,11 +48,13 @@ class Bench:
     """The judge of a run.
 
     :param canaries: what it is asked beside the run.
+    :param holds: keeps it from being asked anything more.
     :param closers: what to close on the loop at the end.
     """
 
     judging: Judging | None = None
     canaries: CanaryRound | None = None
+    holds: tuple[Callable[[], None], ...] = ()
     closers: tuple[Close, ...] = ()
 
 
@@ -107,7 +109,7 @@ def open_judging(
         second = open_deepeval(calls.ask, judge.model, criteria)
     asking = LLMJudge(calls.ask, prompts)
     judging = Judging(asking, judge.model, second, settings.system, shared.counts)
-    return Bench(judging, canaries, (note_hits, chat.aclose))
+    return Bench(judging, canaries, (shared.hold,), (note_hits, chat.aclose))
 
 
 def _offline(embedder: Embedder | None, corpus: Corpus | None, threads: DaemonThreads) -> Judging:
