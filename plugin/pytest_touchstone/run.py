@@ -196,7 +196,8 @@ def open_run(
     :raises CorpusError, EmbedderError, VectorCacheError, ChatError, SystemNotFound, StoreError:
         one line each.
     """
-    # Whatever was collected stays to the end: nobody need look through it for garbage.
+    # Whatever was collected stays to the end, once what is garbage is gone: nobody need look again.
+    gc.collect()
     gc.freeze()
     with ExitStack() as opened:
         threads = DaemonThreads("touchstone-resources")

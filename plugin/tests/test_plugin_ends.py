@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from typing import Any
 
@@ -153,3 +155,51 @@ def test_patience_ends(project: Project) -> None:
     ended = project.spawn("-x", "tests/test_filters.py", "-k", "q01")
     assert ended.code == pytest.ExitCode.TESTS_FAILED, ended.text
     assert "no score for q01 within 0.2 s; the setting `patience` allows more" in ended.out
+
+
+_LEAK = """
+class Held: pass
+
+def leak(name):
+    held = Held()
+    held.itself, held.file = held, open(__file__)
+    held.file.reconfigure(errors=name)
+
+leak("strict")
+
+def pytest_configure():
+    leak("ignore")
+
+def pytest_collection_finish():
+    leak("replace")
+"""
+
+
+def test_what_is_lost_before_a_run_begins_is_told_of_as_ever(project: Project) -> None:
+    """Garbage is frozen for the collector; what it would have told of must not be lost with it."""
+    project.write("conftest.py", _LEAK)
+    ended = project.spawn("-q", "tests/test_cost.py", "-W", "error")
+    assert ended.code == 1, ended.text
+    assert ended.text.count("ResourceWarning: unclosed file") >= 3, ended.text
+
+
+def test_sessions_of_one_process_leave_no_garbage_to_the_next(project: Project) -> None:
+    project.write(
+        "often.py",
+        """
+import gc, sys
+import pytest
+
+frozen = []
+for _ in range(5):
+    assert pytest.main(["-q", "tests/test_cost.py"]) == 0
+    frozen.append(gc.get_freeze_count())
+print("frozen", *frozen)
+""",
+    )
+    command = [sys.executable, "often.py"]
+    ended = subprocess.run(
+        command, cwd=project.folder, capture_output=True, text=True, check=True, timeout=120
+    )
+    frozen = [int(count) for count in ended.stdout.split("frozen ")[1].split()]
+    assert frozen[-1] - frozen[1] < 2000, frozen

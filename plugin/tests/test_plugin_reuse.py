@@ -255,6 +255,31 @@ def test_what_changed_is_asked_again(project: Project) -> None:
     assert again("--touchstone-repeats=2") == sorted(everything), "the second repeats alone"
 
 
+@WAYS
+def test_systems_that_are_configured_alike_have_answers_of_their_own(
+    project: Project, ways: list[str]
+) -> None:
+    twins = {name: {"ask": "app:assistant"} for name in ("assistant", "twin")}
+    project.configure(systems=twins, baseline="none", variants=[], reuse_answers="all")
+
+    def asked(**changes: Any) -> int:
+        project.forget_calls()
+        project.configure(**changes)
+        ended = project.end("-q", *QUICK, *ways)
+        assert ended.code == 0, ended.text
+        return len(project.calls())
+
+    alone = asked()
+    assert alone == len(CASES)
+    assert asked(baseline="twin") == alone, "the twin was not asked yet"
+    assert asked() == 0
+    per_run = "SELECT system, count(*) FROM eval_questions GROUP BY run_id, system ORDER BY min(id)"
+    one, two = ("assistant", 8), ("twin", 8)
+    assert sorted(rows(project, per_run)) == [one, one, one, two, two]
+    renamed = {"other": {"ask": "app:assistant"}}
+    assert asked(systems=renamed, system="other", baseline="none") == alone
+
+
 def test_a_failure_is_no_answer_to_use_again(project: Project) -> None:
     project.configure(reuse_answers="all", variants=[])
     project.faults({"assistant q01": "raise"})

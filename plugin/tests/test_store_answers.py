@@ -195,7 +195,9 @@ def test_the_latest_good_answer_is_known_by_its_address(store: Store) -> None:
         run.begin(start(owner), CASES, []).result(PATIENCE_S)
         run.claim([UNIT]).result(PATIENCE_S)
         run.record(CASES[0], seen, {}).result(PATIENCE_S)
-    found = store.read(lambda connection: known_answers(connection, ["a" * 64, "b" * 64]))
+    addresses = ["a" * 64, "b" * 64]
+    assert store.read(lambda connection: known_answers(connection, addresses, "twin")) == {}
+    found = store.read(lambda connection: known_answers(connection, addresses, "s"))
     told = said("Two.", reused_from="zero")
     assert found == {"a" * 64: told}, "who first gave it is remembered"
     latest = store.read(lambda connection: latest_answers(connection, AT, "What is 0?"))

@@ -37,7 +37,7 @@ from pytest_touchstone.flight.trail import Uses, begin_trail
 from pytest_touchstone.flight.writing import written
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.score import MEASURE_ERROR, Score, unscored
-from pytest_touchstone.storable import json_data
+from pytest_touchstone.storable import json_data, storable
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.store.run import LostClaim, RunStore, Unit, Watch
 from pytest_touchstone.trace import Observation
@@ -192,20 +192,24 @@ class Flight:
     def _came(self, unit: Unit, deadline: float) -> bool:
         """Whether a unit is done, after a second at most, so that Ctrl-C works everywhere."""
         with self._news:
-            if unit in self._done:
-                if (left := self._reuse_first_until - time.monotonic()) > 0 and self._reusing:
-                    self._news.wait(min(left, 1.0))
-                    return False
+            if self._may_go_on(unit):
                 return True
-            if self._over.is_set():
+            if unit in self._done:
+                deadline = self._reuse_first_until
+            elif self._over.is_set():
                 raise FlightError(self._why_unfinished()) from self._failure
-            if (left := deadline - time.monotonic()) <= 0:
+            elif time.monotonic() >= deadline:
                 raise FlightError(
                     f"no score for {unit.case_id} within {self._patience:g} s;"
                     " the setting `patience` allows more"
                 )
-            self._news.wait(min(left, 1.0))
-            return unit in self._done and not self._reusing
+            self._news.wait(min(deadline - time.monotonic(), 1.0))
+            return self._may_go_on(unit)
+
+    def _may_go_on(self, unit: Unit) -> bool:
+        """Whether a unit is done, and all that is stored is settled or has had its time."""
+        waits = self._reusing and time.monotonic() < self._reuse_first_until
+        return unit in self._done and not waits
 
     def _read_ahead(self, unit: Unit) -> None:
         """Read a unit's scores, and those of the next ones where tests ask in the plan's order."""
@@ -651,7 +655,9 @@ def _measured(measure: Measure, work: Work, seen: Observation, engine: str) -> S
         score = measure.score(work.case, seen)
         named = engine if score.origin == "judge" else score.engine
         detail = json_data(score.detail, "detail")
-        return Score(score.value, score.why, score.reason, score.origin, named, detail)
+        # As it will be read back, since some are handed to tests without.
+        why = storable(score.why)
+        return Score(score.value, why, score.reason, score.origin, named, detail)
     except Exception as error:  # noqa: BLE001 - a broken measure must not end the run
         return unscored(MEASURE_ERROR, f"{measure.name} raised {type(error).__name__}: {error}")
 

@@ -170,10 +170,11 @@ class StoredAnswers:
         return [known.get(_unit(work)) for work in works]
 
     def _known(self, works: Sequence[Work], retrieve_only: bool) -> dict[Unit, Observation | None]:
-        """What earlier runs stored."""
+        """What earlier runs stored of works of one system."""
+        system = works[0].system
         places = {_unit(work): self._addresses.candidates(work, retrieve_only) for work in works}
         addresses = [address for candidates in places.values() for address in candidates]
-        found = self._store.read(lambda connection: known_answers(connection, addresses))
+        found = self._store.read(lambda connection: known_answers(connection, addresses, system))
         return {
             unit: next((found[address] for address in candidates if address in found), None)
             for unit, candidates in places.items()

@@ -137,9 +137,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def _imported() -> Callable[[pytest.Config, str], None]:
     """What makes a session one that evaluates.
 
-    Nobody need look for garbage in what is imported, now or when the process ends.
+    Nobody need look for garbage in what is imported, now or when the process ends.  What is garbage
+    already goes first, and is told of as ever.
     """
     gc.unfreeze()  # what an earlier session of this process left
+    gc.collect()
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -153,14 +153,18 @@ def kept_answers(connection: Connection, run_id: str, place: Place) -> Observati
     return _observation(rows, _texts(connection, rows))
 
 
-def known_answers(connection: Connection, addresses: Collection[str]) -> dict[str, Observation]:
+def known_answers(
+    connection: Connection, addresses: Collection[str], system: str
+) -> dict[str, Observation]:
     """To each address the latest answers of any run in which the system did not fail, if any.
 
-    :param addresses: a hundred or so: what is read together stands in memory together.
+    :param addresses: some hundreds: what is read together stands in memory together.
+    :param system: whose answers they are.  Two that are configured alike share addresses, and not
+        answers: whoever compares a system with itself wants to see how far it varies.
     """
     by_run: dict[tuple[str, str], list[tuple[int, bool]]] = {}
     for number, address, run_id, failed in connection.execute(
-        _BY_ADDRESS, {"its_addresses": list(addresses)}
+        _BY_ADDRESS, {"its_addresses": list(addresses), "its_system": system}
     ):
         by_run.setdefault((address, run_id), []).append((number, bool(failed)))
     chosen: dict[str, list[int]] = {}
@@ -401,7 +405,10 @@ _BY_ADDRESS = (
         tables.questions.c.run_id,
         tables.questions.c.error.is_not(None),
     )
-    .where(tables.questions.c.address.in_(sa.bindparam("its_addresses", expanding=True)))
+    .where(
+        tables.questions.c.address.in_(sa.bindparam("its_addresses", expanding=True)),
+        tables.questions.c.system == sa.bindparam("its_system"),
+    )
     .order_by(tables.questions.c.id)
 )
 _BY_ID = sa.select(tables.questions).where(
