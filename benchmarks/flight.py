@@ -91,7 +91,7 @@ def main() -> None:
     """Measure and print."""
     cases, in_flight, rounds = (
         int(sys.argv[place]) if len(sys.argv) > place else default
-        for place, default in ((1, 200), (2, 50), (3, 3))
+        for place, default in ((1, 200), (2, 50), (3, 5))
     )
     with tempfile.TemporaryDirectory() as folder, stub() as url:
         whole, part = Path(folder, "whole"), Path(folder, "part")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_touchstone.flight.places import RANK, Places
+from pytest_touchstone.flight.places import RANK, Places, leading
 
 
 def test_first_come_first_served() -> None:
@@ -42,6 +42,36 @@ def test_what_stands_first_in_the_plan_is_let_in_first() -> None:
 
     asyncio.run(main())
     assert order == [5, 1, 2, 3, 4], "who is inside stays there"
+
+
+def test_a_call_that_another_waits_for_is_let_in_earlier() -> None:
+    order: list[str] = []
+
+    async def call(places: Places, name: str) -> None:
+        async with places:
+            order.append(name)
+            await asyncio.sleep(0)
+
+    async def case(places: Places, rank: int) -> None:
+        RANK.set(rank)
+        with leading():
+            first = asyncio.create_task(call(places, f"first of {rank}"))
+        other = asyncio.create_task(call(places, f"other of {rank}"))
+        await first
+        await call(places, f"second of {rank}")
+        await other
+
+    async def main() -> None:
+        places = Places(2)
+        await asyncio.gather(*(asyncio.create_task(case(places, rank)) for rank in range(5)))
+
+    asyncio.run(main())
+    assert order[:4] == ["first of 0", "other of 0", "first of 1", "first of 2"]
+    for rank in range(3):
+        ahead, behind = order.index(f"first of {rank + 2}"), order.index(f"other of {rank + 1}")
+        assert ahead < behind
+        assert order.index(f"second of {rank}") < order.index(f"second of {rank + 1}")
+    assert not {"first of 3", "first of 4"} & set(order[-4:]), "no place is empty at the end"
 
 
 @given(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pytest_touchstone.citing import cited_paragraphs
 from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.observe import Work
+from pytest_touchstone.flight.places import leading
 from pytest_touchstone.gold import Case
 from pytest_touchstone.judge import second_opinion
 from pytest_touchstone.judge.protocol import Judge
@@ -159,7 +160,8 @@ class Judging:
         passages: tuple[str, ...],
         about: tuple[Mapping[str, Any], ...],
     ) -> Any:
-        claims = await self._ask(ClaimsTask(case.question, answer.text))
+        with leading():
+            claims = await self._ask(ClaimsTask(case.question, answer.text))
         if isinstance(claims, NoVerdict):
             return claims
         return await self._ask(ClaimVerdictsTask(claims, passages, about))

@@ -5,11 +5,28 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 
 RANK: ContextVar[int] = ContextVar("rank", default=-1)
 """Where in the run's plan the work stands that a call is for; a lower one is let in first."""
+_LEADS: ContextVar[bool] = ContextVar("leads", default=False)
+
+
+@contextmanager
+def leading() -> Iterator[None]:
+    """Make calls of which another one waits for the reply: they are let in earlier.
+
+    Otherwise calls that nobody waits for keep the places busy, and at the end of a run most stand
+    empty while the second calls of the last cases are made.
+    """
+    before = _LEADS.set(True)
+    try:
+        yield
+    finally:
+        _LEADS.reset(before)
 
 
 class Places:
@@ -18,6 +35,7 @@ class Places:
 
     What comes first in the plan is done first, for tests wait for it in this order; otherwise the
     second question about an early case would wait behind the first ones about all later cases.
+    What is :func:`leading` counts as standing ``limit`` ranks before its own.
 
     A push-back halves the places; each time as many calls succeed as there are places, one more is
     opened, up to the limit again: additive increase, multiplicative decrease (Chiu and Jain 1989,
@@ -59,7 +77,8 @@ class Places:
             self._taken += 1
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (RANK.get(), next(self._arrivals), turn))
+        rank = RANK.get() - (self._limit if _LEADS.get() else 0)
+        heapq.heappush(self._waiting, (rank, next(self._arrivals), turn))
         try:
             await turn
         except asyncio.CancelledError:

@@ -8,7 +8,7 @@ already, and its answer is read from the raw JSON.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -57,12 +57,12 @@ class _Read:
     is_success: bool
     headers: Mapping[str, str]
     content: bytes
-    encoding: str
+    encoding: Callable[[], str | None]
 
     @property
     def text(self) -> str:
         try:
-            return self.content.decode(self.encoding, "replace")
+            return self.content.decode(self.encoding() or "utf-8", "replace")
         except LookupError:
             return self.content.decode("utf-8", "replace")
 
@@ -84,7 +84,8 @@ async def _read(reply: Any) -> _Read:
         reply.is_success,
         reply.headers,
         bytes(content[:LONGEST_REPLY]),
-        reply.charset_encoding or "utf-8",
+        # Parsed where somebody wants it: of a completion nobody does.
+        lambda: reply.charset_encoding,
     )
 
 
@@ -116,6 +117,7 @@ class Wire:
         if base.userinfo:
             pair = f"{base.username}:{base.password}".encode()
             self._http.headers["Authorization"] = f"Basic {b64encode(pair).decode()}"
+        self._encoding = self._http.headers.encoding
         path = f"{base.path.rstrip('/')}/chat/completions"
         self._url = base.copy_with(userinfo=b"", path=path)
 
@@ -129,6 +131,7 @@ class Wire:
         :raises Exception: whatever the transport raises where there is no reply.
         """
         request = self._http.build_request("POST", self._url, json=body)
+        request.headers.encoding = self._encoding  # else found out anew for each
         for _ in range(_MOST_REDIRECTS + 1):
             reply = await self._http.send(request, stream=True, follow_redirects=False)
             try:

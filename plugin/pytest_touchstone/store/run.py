@@ -411,9 +411,11 @@ class RunStore:
         :param last_id: 0, or what the call before returned.
         """
         asked = tables.questions.c
+        # As an expression it is in no index: the run's would be read from its beginning each time.
+        run_id = asked.run_id if last_id == 0 else asked.run_id + ""
         query = (
             sa.select(asked.id, asked.case_id, asked.system, asked.repeat, asked.mode)
-            .where(asked.run_id == self.run_id, asked.id > last_id, asked.unfinished == 0)
+            .where(run_id == self.run_id, asked.id > last_id, asked.unfinished == 0)
             .order_by(asked.id)
         )
         rows = self._store.read(lambda connection: list(connection.execute(query)))

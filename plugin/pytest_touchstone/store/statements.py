@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
@@ -40,24 +41,41 @@ def insert_rows(
     if not rows:
         return []
     dialect, names = connection.dialect, tuple(rows[0])
-    quote = dialect.identifier_preparer.quote
-    into = f"{quote(table.name)} ({', '.join(map(quote, names))})"
-    tail = " ON CONFLICT DO NOTHING" if new_only else ""
-    if returning:
-        tail += f" RETURNING {', '.join(map(quote, returning))}"
-    marks = f"({', '.join([_MARKS[dialect.name]] * len(names))})"
     values = itemgetter(*names)
     most = min(_MOST_ROWS, dialect.insertmanyvalues_max_parameters // len(names))
     found: list[sa.Row[Any]] = []
     for start in range(0, len(rows), most):
         part = rows[start : start + most]
-        # Names of our own tables and columns, and marks: no value stands in the text.
-        statement = f"INSERT INTO {into} VALUES {', '.join([marks] * len(part))}{tail}"  # noqa: S608
+        statement = _insert(dialect.name, table.name, names, len(part), new_only, tuple(returning))
         given = tuple(chain.from_iterable(map(values, part)))
         result = connection.exec_driver_sql(statement, given)
         if returning:
             found += result.all()
     return found
+
+
+@lru_cache(maxsize=1024)
+def _insert(
+    dialect: str,
+    table: str,
+    names: tuple[str, ...],
+    rows: int,
+    new_only: bool,
+    returning: tuple[str, ...],
+) -> str:
+    """The statement: names of our own tables and columns, and marks; no value stands in it."""
+    marks = f"({', '.join([_MARKS[dialect]] * len(names))})"
+    text = f"INSERT INTO {_quoted(table)} ({', '.join(map(_quoted, names))})"
+    text += f" VALUES {', '.join([marks] * rows)}"
+    if new_only:
+        text += " ON CONFLICT DO NOTHING"
+    if returning:
+        text += f" RETURNING {', '.join(map(_quoted, returning))}"
+    return text
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'  # in both dialects
 
 
 def claimed(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[bool]:
