@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,6 +73,26 @@ def test_a_call_that_another_waits_for_is_let_in_earlier() -> None:
         assert ahead < behind
         assert order.index(f"second of {rank}") < order.index(f"second of {rank + 1}")
     assert not {"first of 3", "first of 4"} & set(order[-4:]), "no place is empty at the end"
+
+
+def test_a_call_for_no_work_of_the_plan_is_let_in_before_all_of_it() -> None:
+    order: list[int | None] = []
+
+    async def caller(places: Places, rank: int | None) -> None:
+        if rank is not None:
+            RANK.set(rank)
+        with leading() if rank is not None else nullcontext():
+            async with places:
+                order.append(rank)
+                await asyncio.sleep(0)
+
+    async def main() -> None:
+        places = Places(1)
+        tasks = (asyncio.create_task(caller(places, rank)) for rank in (1, 0, None))
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert order == [1, None, 0]
 
 
 @given(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 
-RANK: ContextVar[int] = ContextVar("rank", default=-1)
-"""Where in the run's plan the work stands that a call is for; a lower one is let in first."""
+RANK: ContextVar[int] = ContextVar("rank", default=-sys.maxsize)
+"""Where in the run's plan the work stands that a call is for; a lower one is let in first, and
+before all of them a call that is for none."""
 _LEADS: ContextVar[bool] = ContextVar("leads", default=False)
 
 
