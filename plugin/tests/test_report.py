@@ -244,8 +244,7 @@ def test_any_text_and_number_becomes_strict_json(
 ) -> None:
     rows = sample()
     place = rows.asked("q2", "assistant")
-    rows.questions[place] = replace(
-        rows.questions[place],
+    rows.questions[place] = rows.questions[place]._replace(
         answer=answer,
         filters=data,
         cost_usd=number,
@@ -254,7 +253,7 @@ def test_any_text_and_number_becomes_strict_json(
     )
     rows.passages["d1"] = StoredPassage(passage, data)
     score = rows.at("q2", "assistant", "MRR")
-    rows.scores[score] = replace(rows.scores[score], value=number, why=answer, detail=data)
+    rows.scores[score] = rows.scores[score]._replace(value=number, why=answer, detail=data)
     report = rows.report()
     text = to_json(report)
     text.encode("utf-8")
@@ -266,7 +265,7 @@ def test_any_text_and_number_becomes_strict_json(
 def test_half_surrogate_pairs_become_a_replacement_character() -> None:
     rows = sample()
     place = rows.asked("q0", "plain")
-    rows.questions[place] = replace(rows.questions[place], answer="å 中 \ud83d!")
+    rows.questions[place] = rows.questions[place]._replace(answer="å 中 \ud83d!")
     text = to_json(rows.report())
     assert '"answer": "å 中 \ufffd!"' in text
 
@@ -356,13 +355,13 @@ def test_repeats_are_averaged_before_questions() -> None:
     rows = sample()
     rows.plan += [PlanRow("q1", "assistant", "MRR", repeat) for repeat in (1, 2)]
     first = rows.scores[rows.at("q1", "assistant", "MRR")]
-    rows.scores += [replace(first, repeat=1, value=0.0), replace(first, repeat=2, value=0.5)]
+    rows.scores += [first._replace(repeat=1, value=0.0), first._replace(repeat=2, value=0.5)]
     mrr = entry(rows.report(), "MRR")["system"]
     assert mrr is not None
     assert mrr["estimate"] == pytest.approx((0.5 + 5 * 1.0) / 6)
     assert (mrr["n"], mrr["origin"]) == (6, {"computed": 8})
     # A repeat that could not be scored leaves the question to the others.
-    rows.scores[-1] = replace(rows.scores[-1], value=None, reason="no_price")
+    rows.scores[-1] = rows.scores[-1]._replace(value=None, reason="no_price")
     mrr = entry(rows.report(), "MRR")["system"]
     assert mrr is not None
     assert mrr["estimate"] == pytest.approx(5.5 / 6)
@@ -371,7 +370,7 @@ def test_repeats_are_averaged_before_questions() -> None:
 
 def test_few_clusters_get_no_interval() -> None:
     rows = sample()
-    rows.cases = [replace(row, case=replace(row.case, cluster="one")) for row in rows.cases]
+    rows.cases = [row._replace(case=replace(row.case, cluster="one")) for row in rows.cases]
     recall = entry(rows.report(), "Recall@5")
     assert recall["system"] is not None
     assert (recall["system"]["ci"], recall["system"]["clusters"]) == (None, 1)
@@ -433,7 +432,7 @@ def test_infinite_and_absurd_values_are_unscored() -> None:
     rows = sample()
     for system, value in (("assistant", math.inf), ("plain", math.nan), ("history", 1e200)):
         place = rows.at("q1", system, "MRR")
-        rows.scores[place] = replace(rows.scores[place], value=value)
+        rows.scores[place] = rows.scores[place]._replace(value=value)
     mrr = entry(rows.report(), "MRR")
     for result in (mrr["system"], mrr["baseline"], mrr["variants"]["history"]):
         assert result is not None
@@ -521,7 +520,7 @@ def test_silent_and_contradicted_cases_are_listed_once() -> None:
     rows.run.config["measures"].append(measure_info(parse("AcceptableBehaviour")))
     rows.plan.append(PlanRow("q3", "assistant", "AcceptableBehaviour"))
     silent = rows.scores[rows.at("q3", "assistant", "SilentFailure")]
-    rows.scores.append(replace(silent, measure="AcceptableBehaviour", value=0.0))
+    rows.scores.append(silent._replace(measure="AcceptableBehaviour", value=0.0))
     found = rows.report()["findings"]
     where = [(item["case"], item["system"]) for item in found["contradicted"]]
     assert where == [("q3", "assistant"), ("q3", "history")]
@@ -532,8 +531,8 @@ def test_earlier_turns_are_kept_and_paid_for() -> None:
     rows = sample()
     place = rows.asked("q1", "assistant")
     scored = rows.questions[place]
-    rows.questions[place] = replace(scored, turn=1)
-    rows.questions.append(replace(scored, question="Before?", answer="Own answer", cost_usd=0.5))
+    rows.questions[place] = scored._replace(turn=1)
+    rows.questions.append(scored._replace(question="Before?", answer="Own answer", cost_usd=0.5))
     report = rows.report()
     case = next(case for case in report["cases"] if case["case"] == "q1")
     assert case["answer"] == "Answer 1 of assistant"
@@ -552,8 +551,8 @@ def test_earlier_turns_are_kept_and_paid_for() -> None:
 def test_a_live_conversation_holds_the_systems_own_answers() -> None:
     rows = sample()
     place = rows.asked("q1", "assistant")
-    scored = replace(rows.questions[place], mode="live", turn=1)
-    rows.questions += [scored, replace(scored, turn=0, question="Before?", answer="My own.")]
+    scored = rows.questions[place]._replace(mode="live", turn=1)
+    rows.questions += [scored, scored._replace(turn=0, question="Before?", answer="My own.")]
     rows.plan.append(PlanRow("q1", "assistant", "MRR", mode="live"))
     live = next(case for case in rows.report()["cases"] if case["mode"] == "live")
     contents = [message["content"] for message in live["conversation"]]
@@ -564,8 +563,8 @@ def test_a_live_conversation_holds_the_systems_own_answers() -> None:
 def test_cost_is_summed_per_system_with_what_is_unknown_beside_it() -> None:
     rows = sample()
     place = rows.asked("q0", "assistant")
-    rows.questions[place] = replace(
-        rows.questions[place], cost_usd=None, cost_reason="no_price", usage=None
+    rows.questions[place] = rows.questions[place]._replace(
+        cost_usd=None, cost_reason="no_price", usage=None
     )
     assistant, plain, history = rows.report()["cost"]["systems"]
     assert [item["system"] for item in (assistant, plain, history)] == list(SYSTEMS)
@@ -580,7 +579,7 @@ def test_cost_is_summed_per_system_with_what_is_unknown_beside_it() -> None:
             "output_tokens": 10,
         }
     ]
-    rows.questions = [replace(row, cost_usd=None) for row in rows.questions]
+    rows.questions = [row._replace(cost_usd=None) for row in rows.questions]
     report = rows.report()
     assert report["cost"]["systems"][1]["usd"] is None
     assert report["cost"]["evaluation"] == nothing_judged()
@@ -612,7 +611,7 @@ def test_every_text_stands_once_in_the_file() -> None:
 
 def test_rows_that_do_not_fit_together_are_refused() -> None:
     rows = sample()
-    rows.scores.append(replace(rows.scores[0], value=0.125))
+    rows.scores.append(rows.scores[0]._replace(value=0.125))
     with pytest.raises(ReportError, match="contradict"):
         rows.report()
     rows = sample()
@@ -675,11 +674,10 @@ def test_the_digest_ignores_machine_time_messages_and_last_bits() -> None:
     other.run.config["commit"] = None
     other.run.config["seed"] = 99
     other.questions = [
-        replace(row, duration_ms=1.0, passages=row.passages[:1]) for row in other.questions
+        row._replace(duration_ms=1.0, passages=row.passages[:1]) for row in other.questions
     ]
     other.scores = [
-        replace(
-            row,
+        row._replace(
             value=None if row.value is None else row.value * (1 + 1e-13) or -0.0,
             why="other words",
             engine="another",
@@ -692,15 +690,15 @@ def test_the_digest_ignores_machine_time_messages_and_last_bits() -> None:
 
 
 def _other_answer(rows: Rows) -> None:
-    rows.questions[0] = replace(rows.questions[0], answer="another")
+    rows.questions[0] = rows.questions[0]._replace(answer="another")
 
 
 def _other_filters(rows: Rows) -> None:
-    rows.questions[0] = replace(rows.questions[0], filters={"year": "2022"})
+    rows.questions[0] = rows.questions[0]._replace(filters={"year": "2022"})
 
 
 def _other_score(rows: Rows) -> None:
-    rows.scores[0] = replace(rows.scores[0], value=0.250000001)
+    rows.scores[0] = rows.scores[0]._replace(value=0.250000001)
 
 
 def _no_score(rows: Rows) -> None:
@@ -751,7 +749,7 @@ WRITTEN_DOWN = "7ef3e06c0ea0975d194026037c6906db32d7d1afcf11f71c9e6c76870f8ac294
 def test_the_table_is_made_from_the_report_alone() -> None:
     rows = sample()
     rows.scores = [
-        replace(row, value=None, reason="no_price") if _unpriced(row) else row
+        row._replace(value=None, reason="no_price") if _unpriced(row) else row
         for row in rows.scores
     ]
     lines = table_lines(validate(to_json(rows.report())), width=120)
@@ -788,7 +786,7 @@ No interval (fewer than 5 clusters): Cost per query (USD)
 def test_costs_show_their_digits_and_rates_two() -> None:
     rows = sample()
     rows.scores = [
-        replace(row, value=row.value / 1000)
+        row._replace(value=row.value / 1000)
         if row.measure == "CostPerQuery" and row.value is not None
         else row
         for row in rows.scores
@@ -825,7 +823,7 @@ def test_findings_for_a_person_are_below_the_table() -> None:
     for case in ("q0", "q1", "q2", "q3"):
         fail(rows, case, "assistant", "exception", f"\x1b[2J{case}\nboom \u202e" + "x" * 5000)
     fail(rows, "q0", "plain", "timeout", "late")
-    rows.cases = [replace(row, case=replace(row.case, cluster="one")) for row in rows.cases]
+    rows.cases = [row._replace(case=replace(row.case, cluster="one")) for row in rows.cases]
     lines = table_lines(rows.report(), width=100)
     at = lines.index("System errors: 5 (assistant 4, plain 1)")
     assert lines[at + 1].startswith(r"  q0 (assistant): exception: \x1b[2Jq0 boom \u202exxx")
@@ -857,7 +855,7 @@ def test_columns_align_by_display_width_and_titles_give_way() -> None:
 def test_a_system_without_filters_is_not_applicable_whatever_it_fails_on() -> None:
     rows = sample()
     rows.scores = [
-        replace(row, value=0.0, reason="system_error")
+        row._replace(value=0.0, reason="system_error")
         if (row.case_id, row.system, row.measure) == ("q1", "plain", "FilterExactMatch")
         else row
         for row in rows.scores
@@ -872,7 +870,7 @@ def test_filters_left_out_here_and_there_are_filters_not_inferred() -> None:
     own = [r for r in rows.scores if (r.system, r.measure) == ("assistant", "FilterExactMatch")]
     left_out = {row.case_id for row in own[2:]}
     rows.scores = [
-        replace(row, value=None, reason="no_filters", detail={"if_none_inferred": 0.0})
+        row._replace(value=None, reason="no_filters", detail={"if_none_inferred": 0.0})
         if row in own and row.case_id in left_out
         else row
         for row in rows.scores
@@ -886,7 +884,7 @@ def test_a_broken_baseline_makes_no_system_look_better() -> None:
     rows = sample()
     before: Any = entry(rows.report(), "Recall@5")
     rows.scores = [
-        replace(row, value=0.0, reason="system_error")
+        row._replace(value=0.0, reason="system_error")
         if (row.case_id, row.system, row.measure) == ("q0", "plain", "Recall@5")
         else row
         for row in rows.scores

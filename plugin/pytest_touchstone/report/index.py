@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_touchstone.estimate import usable
@@ -164,11 +164,11 @@ def _settled(row: ScoreRow, reports: bool) -> ScoreRow:
     if row.reason == NO_FILTERS and reports:
         value = row.detail.get("if_none_inferred")
         why = f"{row.why} here, which it does elsewhere: none were inferred"
-        return replace(
-            row, value=value, reason=None if value is not None else NOT_APPLICABLE, why=why
+        return row._replace(
+            value=value, reason=None if value is not None else NOT_APPLICABLE, why=why
         )
     if row.reason in (NO_FILTERS, SYSTEM_ERROR) and not reports:
-        return replace(row, value=None, reason=NOT_APPLICABLE)
+        return row._replace(value=None, reason=NOT_APPLICABLE)
     return row
 
 
@@ -201,7 +201,7 @@ def _sound(row: ScoreRow) -> ScoreRow:
     if row.value is None or usable(row.value):
         return row
     why = f"the stored value {row.value!r} is no finite number"
-    return replace(row, value=None, reason=NOT_FINITE, why=why)
+    return row._replace(value=None, reason=NOT_FINITE, why=why)
 
 
 Key = TypeVar("Key", bound=Hashable)

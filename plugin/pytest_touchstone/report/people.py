@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_touchstone.agreement import Coefficient, agreement, confusion, krippendorff_alpha
@@ -90,8 +89,7 @@ def _said(row: ScoreRow, said: Score) -> ScoreRow:
     if row.origin != "human":
         own = {name: getattr(row, name) for name in ("value", "why", "origin", "engine", "detail")}
     kept = {} if own is None or own["value"] is None else {REPLACED: own}
-    return replace(
-        row,
+    return row._replace(
         value=said.value,
         why=said.why,
         reason=None,

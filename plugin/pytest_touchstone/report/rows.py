@@ -2,7 +2,8 @@
 
 The store fills these; nothing here knows a database.  ``filters``, ``usage`` and ``error`` are
 parsed JSON; so is ``detail``, which may be a :class:`JsonText`, for ten thousand cases have more of
-it than of all else.
+it than of all else.  What there are ten thousands of are named tuples, which are made in a third of
+the time of frozen dataclasses.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_touchstone.gold import Case
 from pytest_touchstone.report.model import (
@@ -89,6 +90,7 @@ def _finite(text: str) -> float | None:
 
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=lambda _: None)
 _quoted = lru_cache(json.dumps)
+_NOTHING = JsonText("{}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +127,14 @@ class RunRecord:
     budget: BudgetEntry | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CaseRow:
+class CaseRow(NamedTuple):
     """A gold question of the run and its place in the gold file."""
 
     case: Case
     position: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRow:
+class PlanRow(NamedTuple):
     """A score that the run set out to make."""
 
     case_id: str
@@ -144,8 +144,7 @@ class PlanRow:
     mode: str = "recorded"
 
 
-@dataclass(frozen=True, slots=True)
-class PassageRef:
+class PassageRef(NamedTuple):
     """A retrieved passage: its chunk id, its score, and the digest of its text and metadata."""
 
     id: str
@@ -153,16 +152,14 @@ class PassageRef:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPassage:
+class StoredPassage(NamedTuple):
     """Text and metadata of a passage, kept once under their digest."""
 
     text: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
+class QuestionRow(NamedTuple):
     """One turn that a system was asked.
 
     :param turn: index of the user message; the highest of a case is the one that is scored.
@@ -193,8 +190,7 @@ class QuestionRow:
     reused_from: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRow:
+class ScoreRow(NamedTuple):
     """The score of one unit; see :class:`pytest_touchstone.score.Score`."""
 
     case_id: str
@@ -207,4 +203,4 @@ class ScoreRow:
     mode: str = "recorded"
     origin: str = "computed"
     engine: str = "touchstone"
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    detail: Mapping[str, Any] = _NOTHING
