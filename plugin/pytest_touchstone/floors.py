@@ -48,9 +48,9 @@ class CaseScores(Mapping[Measure, Score]):
         :raises BelowFloor: shown as `low`, or as a failure under ``--touchstone-strict``.
         """
         # A system that failed has failed on all measures alike: said once.
-        lines = dict.fromkeys(line for measure in self if (line := self._low(measure)))
+        lines = [line for measure in self._scores if (line := self._low(measure))]
         if lines:
-            raise BelowFloor(tuple(lines))
+            raise BelowFloor(tuple(dict.fromkeys(lines)))
 
     def first(self) -> tuple[Measure, Score] | None:
         """What to tell of the case in one word: its first score beyond a floor, or else its first
@@ -61,7 +61,7 @@ class CaseScores(Mapping[Measure, Score]):
         return None if told is None else (told, self[told])
 
     def _low(self, measure: Measure) -> str | None:
-        score = self[measure]
+        score = self._scores[measure]
         if score.reason == SYSTEM_ERROR:
             return score.why
         floor = self._floors.get(measure.name)

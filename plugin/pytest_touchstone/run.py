@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -339,18 +339,6 @@ def finish_run(
     if rows is None:
         return None
     return _report(rows, rows.scores), [str(line) for line in rows.notes.get("notice", {}).values()]
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Look for no garbage meanwhile: ten thousand cases' rows are none, however often one looks."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def report_again(settings: Settings, run_id: str, people: Annotations) -> Report | None:

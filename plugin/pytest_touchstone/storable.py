@@ -32,38 +32,62 @@ def json_data(value: object, where: str = "") -> Any:
     :raises ValueError: naming the path of what is no JSON data, such as a set, a date, NaN or
         a key that is no string.
     """
-    return _copied(value, (where,) if where else ())
+    try:
+        return _copied(value, _DEEPEST - bool(where))
+    except _NoDataError as fault:
+        path = [*([where] if where else ()), *reversed(fault.steps)]
+        shown = path[:1] if fault.whole else path
+        raise ValueError(f"{storable('.'.join(shown)) or 'the value'} {fault}") from None
 
 
-def _copied(value: object, path: tuple[str, ...]) -> Any:
-    if type(value) in _AS_IT_IS:
+class _NoDataError(Exception):
+    """What is no JSON data.
+
+    :ivar steps: where it is, from the innermost outwards: put together on the way out, for next to
+        nothing is at fault.
+    :ivar whole: the fault is that of the whole value, wherever it shows.
+    """
+
+    def __init__(self, message: str, *, whole: bool = False) -> None:
+        super().__init__(message)
+        self.steps: list[str] = []
+        self.whole = whole
+
+
+def _copied(value: object, deeper: int) -> Any:
+    kind = type(value)
+    if kind in _AS_IT_IS:
         return value
     if isinstance(value, str):
         # Plain: a member of a `str` enumeration would be written by its name in some places.
         return storable(str.__str__(value))
     if isinstance(value, int):
         if value.bit_length() > _LONGEST_INTEGER:
-            raise _fault(path, "is too large a number")
+            raise _NoDataError("is too large a number")
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise _fault(path, f"is {value}, not a finite number")
+            raise _NoDataError(f"is {value}, not a finite number")
         return float(value)
-    if len(path) > _DEEPEST:
-        raise _fault(path[:1], "is nested too deeply")
-    if isinstance(value, Mapping):
-        return {_key(key, path): _copied(item, (*path, str(key))) for key, item in value.items()}
+    if deeper < 0:
+        raise _NoDataError("is nested too deeply", whole=True)
     if isinstance(value, list | tuple):
-        return [_copied(item, (*path, str(index))) for index, item in enumerate(value)]
-    kind = type(value)
-    raise _fault(path, f"is a {kind.__module__}.{kind.__qualname__}, which is no JSON data")
+        return [_item(index, item, deeper) for index, item in enumerate(value)]
+    if kind is dict or isinstance(value, Mapping):  # asking the abstract type takes longer
+        items = value.items()  # type: ignore[attr-defined]
+        return {_key(key): _item(key, item, deeper) for key, item in items}
+    raise _NoDataError(f"is a {kind.__module__}.{kind.__qualname__}, which is no JSON data")
 
 
-def _key(key: object, path: tuple[str, ...]) -> str:
+def _item(step: object, item: object, deeper: int) -> Any:
+    try:
+        return _copied(item, deeper - 1)
+    except _NoDataError as fault:
+        fault.steps.append(str(step))
+        raise
+
+
+def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise _fault(path, f"has a key that is no string but a {type(key).__qualname__}")
+        raise _NoDataError(f"has a key that is no string but a {type(key).__qualname__}")
     return storable(str.__str__(key))
-
-
-def _fault(path: tuple[str, ...], message: str) -> ValueError:
-    return ValueError(f"{storable('.'.join(path)) or 'the value'} {message}")

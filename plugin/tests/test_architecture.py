@@ -18,8 +18,8 @@ PURE = {
     "unusable", "verdicts",
 }  # fmt: skip
 EFFECTS = {
-    "bundling", "corpus", "covering", "dataset", "flight", "forms", "judge", "llm", "opening",
-    "planning", "provenance", "redact", "report_file", "reproducing", "run",
+    "bundling", "corpus", "covering", "dataset", "flight", "forms", "garbage", "judge", "llm",
+    "opening", "planning", "provenance", "redact", "report_file", "reproducing", "run",
     "scorer", "settings", "settings_file", "shipped", "snapshot", "store", "systems",
 }  # fmt: skip
 SHELL = {"shell"}

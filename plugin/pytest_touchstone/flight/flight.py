@@ -35,6 +35,7 @@ from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
 from pytest_touchstone.flight.trail import Uses, begin_trail
 from pytest_touchstone.flight.writing import written
+from pytest_touchstone.garbage import no_collection
 from pytest_touchstone.measures.base import Measure
 from pytest_touchstone.score import MEASURE_ERROR, Score, unscored
 from pytest_touchstone.storable import json_data, storable
@@ -335,7 +336,9 @@ class Flight:
         try:
             while units and not self._stopping.is_set():
                 window = [units.popleft() for _ in range(min(_REUSED_TOGETHER, len(units)))]
-                settled = await self._settled_at_once(window, crew)
+                # What is read and measured stays: tests ask for it, or the rows are written.
+                with no_collection():
+                    settled = await self._settled_at_once(window, crew)
                 crew.waiting.extend(unit for unit in window if unit not in settled)
                 self._staff(crew, group)
         finally:

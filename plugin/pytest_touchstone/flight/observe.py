@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol
 
 from pytest_touchstone.flight.lane import Lane, SystemFailed
@@ -53,7 +54,12 @@ class Work:
     @property
     def needs(self) -> frozenset[Need]:
         """Everything that some measure needs observed."""
-        return frozenset().union(*(measure.needs for measure in self.measures))
+        return _needs(self.measures)
+
+
+@lru_cache  # the same measures of thousands of cases
+def _needs(measures: tuple[Measure, ...]) -> frozenset[Need]:
+    return frozenset().union(*(measure.needs for measure in measures))
 
 
 class Recall(Protocol):

@@ -11,9 +11,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import reduce
 from sys import intern
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_touchstone.gold.cases import (
     CASE_TYPES,
@@ -48,7 +48,7 @@ def parse_gold(data: bytes, *, file: str) -> GoldSet:
             continue
         name = found.get("id")
         if isinstance(name, str) and first_line.setdefault(name, number) != number:
-            at.key("id").fault(f"{_shown(name)} is already the id of line {first_line[name]}")
+            at.step("id").fault(f"{_shown(name)} is already the id of line {first_line[name]}")
         case = _read_case(at, found)
         if case is not None:
             cases.append(case)
@@ -74,23 +74,34 @@ def _refuse_what_is_no_jsonl(data: bytes, file: str) -> None:
     raise GoldError([GoldFault(file, 1, "", message)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+_Path = tuple[Any, str | int] | None
+"""The steps to a place, the last one outermost: made of ten thousand cases, and read of few."""
+
+
+class _Place(NamedTuple):
     """A place in the file, which takes note of what is wrong there."""
 
     file: str
     line: int
     faults: list[GoldFault]
-    field: str = ""
+    path: _Path = None
+
+    @property
+    def field(self) -> str:
+        """As a person reads it."""
+        steps: list[str | int] = []
+        path = self.path
+        while path is not None:
+            path, step = path
+            steps.append(step)
+        return reduce(_join, reversed(steps), "")
 
     def fault(self, message: str) -> None:
         self.faults.append(GoldFault(self.file, self.line, self.field, message))
 
-    def key(self, name: str) -> _Place:
-        return _Place(self.file, self.line, self.faults, _join(self.field, name))
-
-    def item(self, index: int) -> _Place:
-        return _Place(self.file, self.line, self.faults, _join(self.field, index))
+    def step(self, step: str | int) -> _Place:
+        """The place of one key of an object, or of one item of a list."""
+        return _Place(self.file, self.line, self.faults, (self.path, step))
 
 
 def _join(parent: str, step: str | int) -> str:
@@ -186,16 +197,18 @@ def _check_values(at: _Place, value: dict[str, Any], repeated: _Repeated) -> Non
     for path, node in _walk(value):
         if isinstance(node, dict):
             for key, problem in _unusable_keys(node, repeated):
-                _place(at, (path, key)).fault(problem)
+                at._replace(path=(path, key)).fault(problem)
         elif isinstance(node, str):
             if problem := _unusable_text(node):
-                _place(at, path).fault(problem)
+                at._replace(path=path).fault(problem)
         elif isinstance(node, float) and not math.isfinite(node):
-            _place(at, path).fault("must be a finite number, not NaN or Infinity (1e999 is one)")
+            at._replace(path=path).fault(
+                "must be a finite number, not NaN or Infinity (1e999 is one)"
+            )
     # Left over: objects that a repeated key pushed out of the tree, so that they have no path.
     for _, keys in repeated.values():
         for key in keys:
-            at.key(key).fault("stands twice in its object; keep one")
+            at.step(key).fault("stands twice in its object; keep one")
 
 
 def _unusable_keys(node: dict[str, Any], repeated: _Repeated) -> Iterator[tuple[str, str]]:
@@ -215,9 +228,6 @@ def _unusable_text(text: str) -> str:
     return ""
 
 
-_Path = tuple[Any, str | int] | None
-
-
 def _walk(value: object) -> Iterator[tuple[_Path, object]]:
     """Every node with its path, in document order; no recursion, as depth is the file's choice."""
     waiting: list[tuple[_Path, object]] = [(None, value)]
@@ -230,16 +240,6 @@ def _walk(value: object) -> Iterator[tuple[_Path, object]]:
             waiting.extend(((path, i), node[i]) for i in reversed(range(len(node))))
 
 
-def _place(at: _Place, path: _Path) -> _Place:
-    steps: list[str | int] = []
-    while path is not None:
-        path, step = path
-        steps.append(step)
-    for step in reversed(steps):
-        at = at.item(step) if isinstance(step, int) else at.key(step)
-    return at
-
-
 # From a JSON object to a case.  Every reader notes its faults and returns a stand-in where there
 # is one; a case is built only from an object without faults.
 
@@ -248,10 +248,10 @@ def _read_case(at: _Place, data: dict[str, Any]) -> Case | None:
     before = len(at.faults)
     _check_names(at, data, tuple(_READERS), required=("id", "type", "question", "answer"))
     values = {
-        name: read(at.key(name), data[name]) for name, read in _READERS.items() if name in data
+        name: read(at.step(name), data[name]) for name, read in _READERS.items() if name in data
     }
     if "behavior" in data and not data.get("filters"):
-        at.key("behavior").fault(
+        at.step("behavior").fault(
             "is for filters that match nothing, so it needs non-empty `filters` beside it"
         )
     return None if len(at.faults) > before else Case(**values, line=at.line)
@@ -262,10 +262,10 @@ def _check_names(
 ) -> None:
     for name in data:
         if name not in known:
-            at.key(name).fault(f"unknown field; {hint(name, known)}")
+            at.step(name).fault(f"unknown field; {hint(name, known)}")
     for name in required:
         if name not in data:
-            at.key(name).fault("is missing")
+            at.step(name).fault("is missing")
 
 
 def _string(at: _Place, value: object) -> str:
@@ -292,7 +292,7 @@ def _list(at: _Place, value: object, of: str) -> list[Any]:
 
 def _strings(at: _Place, value: object) -> tuple[str, ...]:
     items = _list(at, value, "strings")
-    return tuple(_filled(at.item(i), item) for i, item in enumerate(items))
+    return tuple(_filled(at.step(i), item) for i, item in enumerate(items))
 
 
 def _one_of(*allowed: str) -> Callable[[_Place, object], str]:
@@ -327,11 +327,11 @@ _read_role = _one_of("user", "assistant")
 
 def _history(at: _Place, value: object) -> tuple[GoldMessage, ...]:
     items = _list(at, value, "messages")
-    messages = tuple(_message(at.item(i), item) for i, item in enumerate(items))
+    messages = tuple(_message(at.step(i), item) for i, item in enumerate(items))
     previous: str = "assistant"
     for i, message in enumerate(messages):
         if message.role and message.role == previous:
-            at.item(i).key("role").fault(
+            at.step(i).step("role").fault(
                 f"must not be `{message.role}` here: roles alternate and start with `user`"
             )
         previous = message.role
@@ -346,16 +346,16 @@ def _message(at: _Place, value: object) -> GoldMessage:
         at.fault(f"must be an object with `role` and `content`, not {_shown(value)}")
         return GoldMessage(no_role, "")
     _check_names(at, value, _MESSAGE_FIELDS, required=("role", "content"))
-    role: Any = _read_role(at.key("role"), value["role"]) if "role" in value else no_role
+    role: Any = _read_role(at.step("role"), value["role"]) if "role" in value else no_role
     content = ""
     if "content" in value:
         read = _filled if role == "user" else _string  # what is asked live must ask something
-        content = read(at.key("content"), value["content"])
+        content = read(at.step("content"), value["content"])
     filters = None
     if "filters" in value:
-        filters = _filters(at.key("filters"), value["filters"])
+        filters = _filters(at.step("filters"), value["filters"])
         if role == "assistant":
-            at.key("filters").fault("only user messages carry filters")
+            at.step("filters").fault("only user messages carry filters")
     return GoldMessage(role, content, filters)
 
 
@@ -370,7 +370,7 @@ def _filters(at: _Place, value: object) -> dict[str, Any]:
         )
         return {}
     for name, wanted in value.items():
-        here = at.key(name)
+        here = at.step(name)
         if not name.strip():
             here.fault("a filter needs the name of a field")
         if not isinstance(wanted, list):
@@ -379,7 +379,7 @@ def _filters(at: _Place, value: object) -> dict[str, Any]:
         if not wanted:
             here.fault("must hold at least one alternative; leave the field out if none is meant")
         for i, alternative in enumerate(wanted):
-            _filter_value(here.item(i), alternative)
+            _filter_value(here.step(i), alternative)
     return value
 
 
@@ -403,12 +403,12 @@ def _behavior(at: _Place, value: object) -> tuple[str, ...]:
     accepted: list[str] = []
     for i, item in enumerate(items):
         if item == "failed_silently":
-            at.item(i).fault("`failed_silently` is never acceptable; remove it")
+            at.step(i).fault("`failed_silently` is never acceptable; remove it")
         elif item == "failed":
             # The older label means admitted or failed_silently, and the latter never counts.
             accepted.append("admitted")
         else:
-            accepted.append(_read_behavior(at.item(i), item))
+            accepted.append(_read_behavior(at.step(i), item))
     return tuple(dict.fromkeys(accepted))
 
 
@@ -418,30 +418,30 @@ _MAX_GRADE = 1_000_000  # far above any scale in use; keeps sums of gains exact
 
 def _gold_chunks(at: _Place, value: object) -> tuple[GoldChunk, ...]:
     items = _list(at, value, "chunk ids or objects")
-    owner: dict[str, str] = {}
-    return tuple(_gold_chunk(at.item(i), item, owner) for i, item in enumerate(items))
+    owner: dict[str, _Place] = {}
+    return tuple(_gold_chunk(at.step(i), item, owner) for i, item in enumerate(items))
 
 
-def _gold_chunk(at: _Place, value: object, owner: dict[str, str]) -> GoldChunk:
-    """One gold chunk; ``owner`` maps every chunk id met so far to the field it stands in."""
+def _gold_chunk(at: _Place, value: object, owner: dict[str, _Place]) -> GoldChunk:
+    """One gold chunk; ``owner`` maps every chunk id met so far to the place it stands in."""
     if isinstance(value, str):
         return GoldChunk(_chunk_id(at, value, owner))
     if not isinstance(value, dict):
         at.fault(f"must be a chunk id or an object with `id`, not {_shown(value)}")
         return GoldChunk("")
     _check_names(at, value, _CHUNK_FIELDS, required=("id",))
-    name = _chunk_id(at.key("id"), value["id"], owner) if "id" in value else ""
-    grade = _grade(at.key("grade"), value["grade"]) if "grade" in value else 1
-    here = at.key("equivalents")
+    name = _chunk_id(at.step("id"), value["id"], owner) if "id" in value else ""
+    grade = _grade(at.step("grade"), value["grade"]) if "grade" in value else 1
+    here = at.step("equivalents")
     equivalents = _list(here, value.get("equivalents", []), "chunk ids")
-    ids = tuple(_chunk_id(here.item(i), other, owner) for i, other in enumerate(equivalents))
+    ids = tuple(_chunk_id(here.step(i), other, owner) for i, other in enumerate(equivalents))
     return GoldChunk(name, grade, ids)
 
 
-def _chunk_id(at: _Place, value: object, owner: dict[str, str]) -> str:
+def _chunk_id(at: _Place, value: object, owner: dict[str, _Place]) -> str:
     name = _filled(at, value)
-    if name and owner.setdefault(name, at.field) != at.field:
-        at.fault(f"{_shown(name)} stands in {owner[name]} already; a chunk is one find only")
+    if name and (first := owner.setdefault(name, at)) is not at:
+        at.fault(f"{_shown(name)} stands in {first.field} already; a chunk is one find only")
     return intern(name)  # it stands in many rows
 
 

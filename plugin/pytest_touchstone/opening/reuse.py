@@ -192,6 +192,8 @@ def _file_digest(path: Path | None) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+_TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
+
+
 def _digest(data: Any) -> str:
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_TEXT.encode(data).encode()).hexdigest()

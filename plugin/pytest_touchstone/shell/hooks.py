@@ -15,6 +15,7 @@ import pytest
 from pytest_touchstone.bundling.replay import Replay
 from pytest_touchstone.flight.flight import FlightError
 from pytest_touchstone.floors import BelowFloor, CaseScores
+from pytest_touchstone.garbage import no_collection
 from pytest_touchstone.gate import Previous, not_held, turns_red
 from pytest_touchstone.gold import Case
 from pytest_touchstone.measures.base import Measure
@@ -22,7 +23,7 @@ from pytest_touchstone.redact import redactor
 from pytest_touchstone.report.display import printable
 from pytest_touchstone.report.model import GateEntry, Report
 from pytest_touchstone.report.table import headline, table_lines
-from pytest_touchstone.run import Process, new_process, no_collection
+from pytest_touchstone.run import Process, new_process
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.settings_file import load_settings
 from pytest_touchstone.shell.beside import add_beside

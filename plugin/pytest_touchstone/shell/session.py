@@ -19,6 +19,7 @@ from pytest_touchstone.dataset import read_annotations, read_gold
 from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.floors import CaseScores
 from pytest_touchstone.forms import page
+from pytest_touchstone.garbage import no_collection
 from pytest_touchstone.gate import Previous, gate_entries
 from pytest_touchstone.gold import Case, GoldError, GoldFault, GoldSet
 from pytest_touchstone.gold.sampling import stratified_sample
@@ -31,7 +32,7 @@ from pytest_touchstone.report.index import NOT_RUN
 from pytest_touchstone.report.model import Report, json_pieces, report_name
 from pytest_touchstone.report_file import read_report
 from pytest_touchstone.reproducing.here import Here, look_around
-from pytest_touchstone.run import Hooked, Process, Run, finish_run, no_collection, open_run
+from pytest_touchstone.run import Hooked, Process, Run, finish_run, open_run
 from pytest_touchstone.score import BUDGET, NEEDS_JUDGE
 from pytest_touchstone.settings import Settings
 from pytest_touchstone.snapshot import Plan

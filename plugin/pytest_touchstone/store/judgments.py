@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from pytest_touchstone.citing import cited_paragraphs
 from pytest_touchstone.measures.base import LIVE
 from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
+from pytest_touchstone.store.statements import insert_rows
 from pytest_touchstone.trace import Answer, Observation
 from pytest_touchstone.verdicts import (
     CitationCoverage,
@@ -24,8 +24,6 @@ from pytest_touchstone.verdicts import (
     ParagraphVerdict,
     SourceCoverage,
 )
-
-_NEW_JUDGMENT, _NEW_CITATIONS = sa.insert(tables.judgments), sa.insert(tables.citations)
 
 
 @dataclass(slots=True)
@@ -39,38 +37,57 @@ class _Citing:
     scored: CitationCoverage | None = field(default=None, repr=False)
 
 
-def insert_judgments(
-    connection: Connection, question_id: int, seen: Observation, judge: str, created_at: str
-) -> None:
-    """Write one row per citing paragraph of the answer, one more per source that it cites.
+class Judged(NamedTuple):
+    """An answer in the store, with what was said of it.
+
+    :ivar question_id: the row of its last turn.
+    :ivar judge: the model whose verdicts the observation holds.
+    """
+
+    question_id: int
+    seen: Observation
+    judge: str
+    created_at: str
+
+
+def insert_judgments(connection: Connection, answers: Iterable[Judged]) -> None:
+    """Write one row per citing paragraph of each answer, one more per source that it cites.
 
     They are there whether or not anybody judged or scored, but for a conversation that was played
     live; what nobody said is NULL.
-
-    :param judge: the model whose verdicts the observation holds.
     """
-    answer = seen.last.answer
-    if answer is None or seen.last.error is not None:
-        return
-    ids = [passage.id for passage in answer.passages]
-    sources: list[dict[str, Any]] = []
-    for index, one in sorted(_citing(answer, seen).items()):
-        row = {
-            "question_id": question_id,
-            "paragraph_idx": index,
-            "paragraph_text": storable(one.text),
-            "cited_indices": json.dumps(one.cited),
-            "verdict": one.judged.label if one.judged else None,
-            "rationale": storable(one.judged.rationale) if one.judged else None,
-            "judge_model": judge if one.judged else None,
-            "coverage_score": one.covered.best if one.covered else None,
-            "created_at": created_at,
-        }
-        inserted = connection.execute(_NEW_JUDGMENT, row)
-        (judgment_id,) = inserted.inserted_primary_key or (0,)
-        sources += ({"judgment_id": judgment_id, **source} for source in _sources(one, ids))
-    if sources:
-        connection.execute(_NEW_CITATIONS, sources)
+    rows: list[dict[str, Any]] = []
+    sources: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for answer in answers:
+        last = answer.seen.last
+        if last.answer is None or last.error is not None:
+            continue
+        found = [passage.id for passage in last.answer.passages]
+        for index, one in sorted(_citing(last.answer, answer.seen).items()):
+            rows.append(_judgment_row(answer, index, one))
+            sources[answer.question_id, index] = list(_sources(one, found))
+    written = insert_rows(
+        connection, tables.judgments, rows, returning=["question_id", "paragraph_idx", "id"]
+    )
+    ids = {(row.question_id, row.paragraph_idx): row.id for row in written}
+    cited = [
+        {"judgment_id": ids[place], **source} for place, own in sources.items() for source in own
+    ]
+    insert_rows(connection, tables.citations, cited)
+
+
+def _judgment_row(answer: Judged, index: int, one: _Citing) -> dict[str, Any]:
+    return {
+        "question_id": answer.question_id,
+        "paragraph_idx": index,
+        "paragraph_text": storable(one.text),
+        "cited_indices": json.dumps(one.cited),
+        "verdict": one.judged.label if one.judged else None,
+        "rationale": storable(one.judged.rationale) if one.judged else None,
+        "judge_model": answer.judge if one.judged else None,
+        "coverage_score": one.covered.best if one.covered else None,
+        "created_at": answer.created_at,
+    }
 
 
 def _citing(answer: Answer, seen: Observation) -> dict[int, _Citing]:

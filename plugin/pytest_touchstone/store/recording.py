@@ -13,7 +13,7 @@ from pytest_touchstone.score import Score
 from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.answers import insert_answers
-from pytest_touchstone.store.judgments import insert_judgments
+from pytest_touchstone.store.judgments import Judged, insert_judgments
 from pytest_touchstone.store.statements import as_text, insert_rows
 from pytest_touchstone.trace import Observation
 
@@ -48,8 +48,13 @@ def closed(connection: Connection, rows: Sequence[Recording]) -> bool:
 def write_recordings(connection: Connection, rows: Sequence[Recording]) -> None:
     """Write answers, what was read of them, and scores."""
     numbers = insert_answers(connection, rows)
-    for row, number in zip(rows, numbers, strict=True):
-        insert_judgments(connection, number, row.seen, row.judge, row.created_at)
+    insert_judgments(
+        connection,
+        (
+            Judged(number, row.seen, row.judge, row.created_at)
+            for row, number in zip(rows, numbers, strict=True)
+        ),
+    )
     scores = [
         _score_row(row, number, measure, score)
         for row, number in zip(rows, numbers, strict=True)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from sys import intern
 from typing import Any
 
@@ -304,9 +305,9 @@ def _all(connection: Connection, table: sa.Table, run_id: str) -> Iterator[RowMa
 def _columns(
     connection: Connection, table: sa.Table, names: Iterable[str], run_id: str
 ) -> Iterator[Any]:
-    # One after the other: there may be ten thousands of them.
+    # Some after the others: there may be ten thousands of them.
     query = sa.select(*(table.c[name] for name in names)).where(table.c.run_id == run_id)
-    return iter(connection.execute(query))
+    return chain.from_iterable(connection.execute(query).partitions(_AT_ONCE))
 
 
 def _parsed(text: str | None) -> Any:
