@@ -13,7 +13,6 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -706,27 +705,31 @@ def test_a_stored_answer_that_another_process_has_taken_is_left_to_it(store: Sto
     flying.drain()
 
 
-def test_a_stored_answer_whose_claim_was_lost_meanwhile_costs_the_others_nothing(
+def test_processes_that_reuse_beside_each_other_share_the_work(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cases = gold(3)
-    run, quick = join(store, "a", cases), join(store, "quick", cases)
-    claim_all = run.claim_all
+    monkeypatch.setattr(flight_module, "_REUSED_TOGETHER", 5)
+    cases = gold(200)
+    stored = replace(OBSERVER, recall=Stored({str(number) for number in range(200)}))
+    measured: list[Score] = []
 
-    def robbed(units: Sequence[Unit]) -> Future[list[Unit]]:
-        claimed = claim_all(units)
-        assert quick.take_over(Unit("q1", "s"), "a").result(PATIENCE_S)
-        return claimed
+    def noted() -> Score:
+        measured.append(Score(1.0, ""))
+        return measured[-1]
 
-    monkeypatch.setattr(run, "claim_all", robbed)
-    stored = replace(OBSERVER, recall=Stored({"0", "1", "2"}))
-    flying = flight(run, cases, loaded(Assistant().ask), observer=stored)
-    flying.start()
-    assert flying.scores("q0", "s").keys() == flying.scores("q2", "s").keys() == {"Recall@5"}
-    turn = Turn(0, cases[1].question, answer("1"))
-    quick.record(cases[1], Observation("q1", "s", (turn,)), {"Recall@5": Score(0.25, "")}).result()
-    assert flying.scores("q1", "s")["Recall@5"].value == 0.25, "that of the process which had it"
-    flying.drain()
+    plan = works(cases, measures=[Odd(noted)])
+    flights = [
+        flight(join(store, o, cases), cases, loaded(Assistant().ask), plan=plan, observer=stored)
+        for o in "ab"
+    ]
+    for flying in flights:
+        flying.start()
+    for flying in flights:
+        flying.drain()
+    rows = read_run(store, "run")
+    assert rows is not None
+    assert len(rows.questions) == len(rows.scores) == 200
+    assert len(measured) < 300, "400 were each of them to do all"
 
 
 def test_scores_come_when_all_stored_answers_are_settled_and_are_those_of_the_store(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import PATIENCE_S, assert_all_threads_end, gold, join, start, store_url
 
+from pytest_touchstone.gold import Case
 from pytest_touchstone.score import Score
 from pytest_touchstone.store import run as run_module
 from pytest_touchstone.store.engine import Store, StoreError
@@ -85,14 +86,6 @@ def test_a_unit_is_claimed_once(store: Store) -> None:
     assert claim(a, *UNITS) == UNITS[2]
 
 
-def test_of_many_units_those_are_claimed_that_nobody_has(store: Store) -> None:
-    run, other = join(store, "a", CASES, ["s"]), RunStore(store, "run", "b")
-    assert claim(other, UNITS[1]) == UNITS[1]
-    assert run.claim_all(UNITS[:3]).result(PATIENCE_S) == [UNITS[0], UNITS[2]]
-    assert other.claim_all(UNITS).result(PATIENCE_S) == UNITS[3:]
-    assert run.claim_all(UNITS).result(PATIENCE_S) == []
-
-
 def test_runs_share_no_claims(store: Store) -> None:
     a = join(store, "a", CASES)
     other = RunStore(store, "other", "b")
@@ -120,18 +113,21 @@ def test_a_unit_of_the_dead_is_taken_over_once(store: Store) -> None:
     assert dead.take_over(UNITS[0], "b").result(PATIENCE_S) is False
 
 
-def test_many_are_recorded_together_or_none_of_them(store: Store) -> None:
-    run, quick = join(store, "a", CASES), join(store, "b", CASES)
-    assert run.claim_all(UNITS[:2]).result(PATIENCE_S) == UNITS[:2]
-    scores = {"M": Score(1.0, "It is so.")}
-    found = [(case, seen(unit), scores) for case, unit in zip(CASES, UNITS[:2], strict=False)]
-    assert quick.take_over(UNITS[1], "a").result(PATIENCE_S)
-    with pytest.raises(LostClaim):
-        run.record_all(found).result(PATIENCE_S)
-    assert run.scores(UNITS[:2]) == {}
-    assert run.take_over(UNITS[1], "b").result(PATIENCE_S)
-    run.record_all(found).result(PATIENCE_S)
-    assert run.scores(UNITS[:2]) == dict.fromkeys(UNITS[:2], scores)
+def test_of_many_units_those_are_recorded_that_nobody_has_or_had(store: Store) -> None:
+    run, other = join(store, "a", CASES), join(store, "b", CASES)
+    mine, theirs = {"M": Score(1.0, "It is so.")}, {"M": Score(0.0, "It is not.")}
+    assert claim(other, UNITS[1]) == UNITS[1]
+
+    def found(scores: Mapping[str, Score]) -> list[tuple[Case, Observation, Mapping[str, Score]]]:
+        return [(case, seen(unit), scores) for case, unit in zip(CASES, UNITS, strict=True)]
+
+    free = [unit for unit in UNITS if unit != UNITS[1]]
+    assert run.record_new(found(mine)).result(PATIENCE_S) == free
+    assert other.record_new(found(theirs)).result(PATIENCE_S) == []
+    assert run.scores(UNITS) == dict.fromkeys(free, mine)
+    assert run.orphans(UNITS, ["a", "b"]) == {UNITS[1]: "b"}
+    record(other, UNITS[1])
+    assert run.scores(UNITS[1:2])[UNITS[1]]["M"].why == "It is so."
 
 
 def test_who_lost_a_claim_changes_nothing(store: Store) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import threading
 import time
 from collections import deque
@@ -55,7 +56,7 @@ _CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
 _FEWEST_AWAITING_JUDGEMENT = 64
 _READ_AHEAD = 256  # units whose scores are read together, where tests go through the plan
-_REUSED_TOGETHER = 500  # units whose stored answers are measured and stored together
+_REUSED_TOGETHER = 1000  # units whose stored answers are measured and stored together
 _REUSE_FIRST_S = 10.0  # how long tests wait for all of them: side by side both take longer
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
 
@@ -151,10 +152,12 @@ class Flight:
                 self._crews[unit.system].waiting.append(unit)
                 self._expect(unit, +1)
         self._foreign: set[Unit] = set()
+        self._last_id = 0  # of what other processes were seen to have stored
         self._in_flight = 0
         self._peak = 0
         self._pulses = 0
         self._reusing: set[str] = set()
+        self._random = random.Random()  # noqa: S311 - no secret
         self._reuse_first_until = 0.0
         self._failure: BaseException | None = None
         self._stopping = threading.Event()
@@ -332,13 +335,20 @@ class Flight:
 
     async def _reuse(self, crew: _Crew, group: asyncio.TaskGroup) -> None:
         """Settle what earlier runs answered, many units at a time; the others are asked for."""
-        units, crew.waiting = crew.waiting, deque()
+        units, crew.waiting = list(crew.waiting), deque()
+        starts = list(range(0, len(units), _REUSED_TOGETHER))
+        met = False
         try:
-            while units and not self._stopping.is_set():
-                window = [units.popleft() for _ in range(min(_REUSED_TOGETHER, len(units)))]
+            while starts and not self._stopping.is_set():
+                # Beside other processes in any order: in the plan's all would do the same ones.
+                start = starts.pop(self._random.randrange(len(starts)) if met else 0)
+                if met:
+                    await self._see_what_others_did()
+                window = units[start : start + _REUSED_TOGETHER]
                 # What is read and measured stays: tests ask for it, or the rows are written.
                 with no_collection():
                     settled = await self._settled_at_once(window, crew)
+                met = met or bool(self._foreign)
                 crew.waiting.extend(unit for unit in window if unit not in settled)
                 self._staff(crew, group)
         finally:
@@ -357,31 +367,19 @@ class Flight:
         seen = {unit: found for unit, found in zip(works, known, strict=True) if found is not None}
         if not seen:
             return seen
-        mine = await written(self._run.claim_all(list(seen)))
+        scores = {unit: self._measured(works[unit], found) for unit, found in seen.items()}
+        rows = [(works[unit].case, seen[unit], scored) for unit, scored in scores.items()]
+        mine = await written(self._run.record_new(rows, self._reading.engine))
         self._foreign |= seen.keys() - set(mine) - self._done
-        if not mine:
-            return seen
         for unit in mine:
             self._begin(unit, crew)
         crew.counts.asked += len(mine)
-        scores = {unit: self._measured(works[unit], seen[unit]) for unit in mine}
-        await self._settle_all({u: (works[u], seen[u], scored) for u, scored in scores.items()})
         crew.counts.done += len(mine)
+        if crew.lane.system.name == self._awaited:
+            # Nobody need read back what was measured here, a moment ago.
+            self._ahead |= {unit: scores[unit] for unit in mine}
+        self._mark_done(mine)
         return seen
-
-    async def _settle_all(self, found: Mapping[Unit, tuple[Work, Observation, Scores]]) -> None:
-        """Store what was seen and measured of many units, in one go where all are still ours."""
-        run, engine = self._run, self._reading.engine
-        rows = [(work.case, seen, scored) for work, seen, scored in found.values()]
-        try:
-            await written(run.record_all(rows, engine))
-        except LostClaim:
-            for unit, row in zip(found, rows, strict=True):
-                await self._settle(unit, run.record(*row, engine))
-            return
-        # Nobody need read back what was measured here, a moment ago.
-        self._ahead |= {u: scored for u, (*_, scored) in found.items() if u.system == self._awaited}
-        self._mark_done(found)
 
     async def _work_off(self, crew: _Crew) -> None:
         while (unit := await self._next(crew)) is not None:
@@ -570,16 +568,11 @@ class Flight:
     async def _watch(self, group: asyncio.TaskGroup) -> None:
         """See what other processes do, until somebody wants the end."""
         watch = Watch()
-        last_id = 0
         looked_at = time.monotonic()
         while not self._stopping.is_set():
             await asyncio.sleep(_WATCH_EVERY_S)
             if self._foreign:
-                last_id, units = await self._threads.run(self._run.done_after, last_id)
-                for unit in self._unbegun.intersection(units):
-                    self._unbegun.discard(unit)
-                    self._expect(unit, -1)
-                self._mark_done(unit for unit in units if unit in self._works)
+                await self._see_what_others_did()
             if time.monotonic() - looked_at >= _LOOK_AROUND_EVERY_S:
                 looked_at = time.monotonic()
                 if await self._threads.run(self._run.stop_requested):
@@ -587,6 +580,14 @@ class Flight:
                 await self._adopt_orphans(watch, group)
         await self._brought_home()
         self._landed.set()
+
+    async def _see_what_others_did(self) -> None:
+        """Mark as done what other processes stored."""
+        self._last_id, units = await self._threads.run(self._run.done_after, self._last_id)
+        for unit in self._unbegun.intersection(units):
+            self._unbegun.discard(unit)
+            self._expect(unit, -1)
+        self._mark_done(unit for unit in units if unit in self._works)
 
     async def _brought_home(self) -> None:
         """Give what is under way two seconds; nothing new begins."""

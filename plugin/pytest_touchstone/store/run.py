@@ -230,7 +230,7 @@ class RunStore:
 
         ``None`` where there is none: all of them are other processes' work.
         """
-        rows = self._claims(units)
+        rows = self._claims(units, _CLAIMED)
         if len(rows) == 1:  # is simply tried
             return self._store.write(Row(_claim_units, *rows.items()))
 
@@ -244,26 +244,14 @@ class RunStore:
 
         return self._store.write(job)
 
-    def claim_all(self, units: Sequence[Unit]) -> Future[list[Unit]]:
-        """Claim those of the units that nobody has or had, which are these.
-
-        :param units: at least one.
-        """
-        rows = self._claims(units)
-
-        def job(connection: Connection) -> list[Unit]:
-            return list(compress(rows, claimed(connection, list(rows.values()))))
-
-        return self._store.write(job)
-
-    def _claims(self, units: Sequence[Unit]) -> dict[Unit, dict[str, Any]]:
+    def _claims(self, units: Iterable[Unit], state: str) -> dict[Unit, dict[str, Any]]:
         moment = now()
         return {
             unit: {
                 "key": unit.key(self.run_id),
                 "kind": "answer",
                 "owner": self.owner,
-                "state": _CLAIMED,
+                "state": state,
                 "created_at": moment,
             }
             for unit in units
@@ -384,24 +372,26 @@ class RunStore:
         alone = replaces or unfinished or uses or keeping is not None
         return self._store.write(job if alone else Row(_record_rows, row))
 
-    def record_all(
+    def record_new(
         self, found: Sequence[tuple[Case, Observation, Mapping[str, Score]]], judge: str = ""
-    ) -> Future[None]:
-        """Like :meth:`record`, of many observations whose answers earlier runs stored.
+    ) -> Future[list[Unit]]:
+        """Store observations with their scores, of those units that nobody has or had, all or
+        nothing; which these are.
 
-        :param found: at least one.
-
-        The future fails with :class:`LostClaim`, and nothing is stored, where the claim of one of
-        them is no longer this process's.
+        They are claimed and done in one go: their answers were stored by earlier runs, so that
+        nothing is lost where another process does the same.
         """
+        claims = self._claims((_of(seen) for _, seen, _ in found), _DONE)
         run_id, owner, moment = self.run_id, self.owner, now()
         rows = [
-            Recording(run_id, _of(seen).key(run_id), owner, case, seen, scored, judge, moment)
+            Recording(run_id, claims[_of(seen)]["key"], owner, case, seen, scored, judge, moment)
             for case, seen, scored in found
         ]
 
-        def job(connection: Connection) -> None:
-            _record_rows(connection, rows)
+        def job(connection: Connection) -> list[Unit]:
+            mine = list(compress(rows, claimed(connection, list(claims.values()))))
+            write_recordings(connection, mine)
+            return [_of(row.seen) for row in mine]
 
         return self._store.write(job)
 
