@@ -21,9 +21,13 @@ def collector() -> Iterator[None]:
 
 
 def test_it_runs_again_afterwards_whatever_happens() -> None:
-    with pytest.raises(ZeroDivisionError), no_collection():
-        assert not gc.isenabled()
-        raise ZeroDivisionError
+    def fail() -> None:
+        with no_collection():
+            assert not gc.isenabled()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert gc.isenabled()
 
 
