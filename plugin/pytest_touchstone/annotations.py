@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -149,7 +150,7 @@ class Annotations:
             if one.drawn_from is not None:
                 self._drawn.setdefault((one.measure, one.drawn_from), set()).add(target(one))
 
-    @property
+    @cached_property  # asked for once a test
     def measures(self) -> frozenset[str]:
         """Names of the measures that people gave values for."""
         return frozenset(each.measure for each in self._found)
