@@ -18,6 +18,7 @@ from pytest_touchstone.store.run import Watch
 
 Result = Mapping[str, Any]
 _LOOK_EVERY_S = 0.2
+_ASK_WITHIN_S = 0.005  # together: a look at the store takes the interpreter a millisecond
 
 
 class Shared(NamedTuple):
@@ -155,6 +156,7 @@ class _Stored:
         asked: dict[str, asyncio.Future[Result | None]] = {}
         try:
             while self._asked:
+                await asyncio.sleep(_ASK_WITHIN_S)
                 asked, self._asked = self._asked, {}
                 found = await self._threads.run(self._calls.results, list(asked))
                 for key, answer in asked.items():

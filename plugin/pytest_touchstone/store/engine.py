@@ -48,6 +48,7 @@ _LOOK_AGAIN_S = 0.02
 _RECONNECT_WITHIN_S = 60  # a server that is started again takes seconds
 _CLOSE_WITHIN_S = 5  # the same once somebody waits for the end
 _LONGEST_PAUSE_S = 1.0
+_APART_S = 0.01  # transactions: one costs as much as the rows of ten jobs, and the interpreter
 _MOST_TOGETHER = 100  # jobs of one transaction: other processes wait for their turn meanwhile
 _ADVICE: Mapping[str, str] = {
     "database or disk is full": "make room there",
@@ -185,7 +186,11 @@ class Store:
         return kind(f"store {self._where}: {message}")
 
     def _write_loop(self) -> None:
+        begun = -_APART_S
         while (entry := self._jobs.get()) is not None:
+            if not self._closed and (early := begun + _APART_S - time.monotonic()) > 0:
+                time.sleep(early)
+            begun = time.monotonic()
             entries = [entry, *self._waiting(_MOST_TOGETHER - 1)]
             ready = [each for each in entries if each[1].set_running_or_notify_cancel()]
             if ready:
