@@ -118,18 +118,26 @@ def _answer_rows(
     return rows, passages
 
 
-def delete_kept(connection: Connection, run_id: str, place: Place) -> None:
-    """Take back a conversation of which nothing but the answers was written, unread."""
-    here = {"its_run_id": run_id} | {f"its_{name}": it for name, it in place._asdict().items()}
-    connection.execute(_DELETE_KEPT, here)
+def delete_kept(connection: Connection, answers: Sequence[Answered]) -> None:
+    """Take back conversations of which nothing but the answers was written, unread."""
+    if answers:
+        connection.execute(_DELETE_KEPT, [_here(one.run_id, _place(one.seen)) for one in answers])
 
 
 def delete_unfinished(connection: Connection, run_id: str, place: Place) -> None:
     """Take back what was written of a conversation that nobody had read to the end."""
-    here = {"its_run_id": run_id} | {f"its_{name}": it for name, it in place._asdict().items()}
+    here = _here(run_id, place)
     for question_id in connection.execute(_UNFINISHED, here).scalars().all():
         for delete in _DELETES:
             connection.execute(delete, here | {"its_question": question_id})
+
+
+def _here(run_id: str, place: Place) -> dict[str, Any]:
+    return {"its_run_id": run_id} | {f"its_{name}": it for name, it in place._asdict().items()}
+
+
+def _place(seen: Observation) -> Place:
+    return Place(seen.case_id, seen.system, seen.repeat, seen.mode)
 
 
 def unfinished_places(connection: Connection, run_id: str) -> set[Place]:

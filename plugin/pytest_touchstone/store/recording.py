@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -12,9 +13,9 @@ from pytest_touchstone.gold import Case
 from pytest_touchstone.score import Score
 from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
-from pytest_touchstone.store.answers import insert_answers
+from pytest_touchstone.store.answers import delete_kept, insert_answers
 from pytest_touchstone.store.judgments import Judged, insert_judgments
-from pytest_touchstone.store.statements import as_text, insert_rows
+from pytest_touchstone.store.statements import as_text, insert_all_new, insert_rows
 from pytest_touchstone.trace import Observation
 
 
@@ -25,6 +26,8 @@ class Recording(NamedTuple):
     :ivar judge: the model whose verdicts the observation holds.
     :ivar unfinished: not all of it could be read.
     :ivar kept: its answers were written before, and their passages are there.
+    :ivar uses: keys of the calls that it rests on, each with its result where the call is not kept
+        for others.
     """
 
     run_id: str
@@ -37,6 +40,7 @@ class Recording(NamedTuple):
     created_at: str
     unfinished: bool = False
     kept: bool = False
+    uses: Mapping[str, Any] = MappingProxyType({})
 
 
 def closed(connection: Connection, rows: Sequence[Recording]) -> bool:
@@ -46,7 +50,8 @@ def closed(connection: Connection, rows: Sequence[Recording]) -> bool:
 
 
 def write_recordings(connection: Connection, rows: Sequence[Recording]) -> None:
-    """Write answers, what was read of them, and scores."""
+    """Write answers, what was read of them, scores, and the calls that they rest on."""
+    delete_kept(connection, [row for row in rows if row.kept])
     numbers = insert_answers(connection, rows)
     insert_judgments(
         connection,
@@ -61,6 +66,13 @@ def write_recordings(connection: Connection, rows: Sequence[Recording]) -> None:
         for measure, score in row.scores.items()
     ]
     insert_rows(connection, tables.scores, scores)
+    insert_all_new(connection, tables.call_uses, [use for row in rows for use in _use_rows(row)])
+
+
+def _use_rows(row: Recording) -> Iterator[dict[str, Any]]:
+    for key, result in row.uses.items():
+        text = None if result is None else as_text(result)
+        yield {"run_id": row.run_id, "key": key, "result": text}
 
 
 def _score_row(row: Recording, question_id: int, measure: str, score: Score) -> dict[str, Any]:

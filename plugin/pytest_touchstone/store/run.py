@@ -26,7 +26,6 @@ from pytest_touchstone.storable import storable
 from pytest_touchstone.store import tables
 from pytest_touchstone.store.answers import (
     Place,
-    delete_kept,
     delete_unfinished,
     kept_answers,
     unfinished_places,
@@ -350,27 +349,35 @@ class RunStore:
         The future fails with :class:`LostClaim` where the claim is no longer this process's.
         """
         unit = _of(seen)
-        key = unit.key(self.run_id)
-        row = Recording(self.run_id, key, self.owner, case, seen, scores, judge, now(), unfinished)
-        replaces = unit in self._unfinished
         keeping = self._kept.pop(unit, None)
+        replaces = unit in self._unfinished
+        self._unfinished.discard(unit)
+        row = Recording(
+            self.run_id,
+            unit.key(self.run_id),
+            self.owner,
+            case,
+            seen,
+            scores,
+            judge,
+            now(),
+            unfinished,
+            kept=keeping is not None and keeping.done() and _held(keeping),
+            uses=uses or {},
+        )
+        if not unfinished and (row.kept or not replaces):
+            return self._store.write(Row(_record_rows, row))
 
         def job(connection: Connection) -> None:
-            claim = {"its_key": key, "its_owner": self.owner}
+            claim = {"its_key": row.key, "its_owner": self.owner}
             if not _update(connection, _LET_GO if unfinished else _CLOSE, **claim):
                 raise LostClaim(unit)
             kept = keeping is not None and _held(keeping)
-            if kept:
-                delete_kept(connection, self.run_id, unit.place)
-            elif replaces:
+            if replaces and not kept:
                 delete_unfinished(connection, self.run_id, unit.place)
             write_recordings(connection, [row._replace(kept=kept)])
-            insert_all_new(connection, tables.call_uses, _use_rows(self.run_id, uses or {}))
 
-        self._unfinished.discard(unit)
-        # What was only computed waits for nothing that is written in the same transaction.
-        alone = replaces or unfinished or uses or keeping is not None
-        return self._store.write(job if alone else Row(_record_rows, row))
+        return self._store.write(job)
 
     def record_new(
         self, found: Sequence[tuple[Case, Observation, Mapping[str, Score]]], judge: str = ""
@@ -532,13 +539,6 @@ def _held(keeping: Future[bool]) -> bool:
 
 def _score(row: sa.Row[Any]) -> Score:
     return Score(row.value, row.why, row.reason, row.origin, row.engine, json.loads(row.detail))
-
-
-def _use_rows(run_id: str, uses: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {"run_id": run_id, "key": key, "result": None if result is None else as_text(result)}
-        for key, result in uses.items()
-    ]
 
 
 def _update(connection: Connection, statement: sa.Executable, **values: Any) -> bool:
