@@ -44,6 +44,7 @@ from pytest_touchstone.gold import Case
 from pytest_touchstone.measures import MRR
 from pytest_touchstone.measures.base import Measure, Need
 from pytest_touchstone.score import Score, unscored
+from pytest_touchstone.store import engine as engine_module
 from pytest_touchstone.store import run as run_module
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.rows import read_run
@@ -67,6 +68,7 @@ def store(url: str) -> Iterator[Store]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the flight does now and then, it does often."""
+    monkeypatch.setattr(engine_module, "_APART_S", 0.0)
     monkeypatch.setattr(flight_module, "_BEAT_EVERY_S", 0.02)
     monkeypatch.setattr(flight_module, "_WATCH_EVERY_S", 0.005)
     monkeypatch.setattr(flight_module, "_LOOK_AROUND_EVERY_S", 0.02)

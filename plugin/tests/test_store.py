@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import closing
@@ -191,6 +192,21 @@ def test_jobs_that_wait_together_share_a_transaction_and_no_fate(store: Store) -
     with pytest.raises(KeyError, match="mine"):
         bad.result(PATIENCE_S)
     assert digests(store) == {"a", "b", "d", "e"}
+
+
+def test_what_comes_soon_after_a_transaction_waits_for_more(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_APART_S", 1.0)
+    # The transactions themselves, since an id may be used again.
+    first = store.write(lambda connection: connection.get_transaction()).result(PATIENCE_S)
+    later = []
+    for _ in range(4):
+        time.sleep(0.02)
+        later.append(store.write(lambda connection: connection.get_transaction()))
+    second, *others = (future.result(PATIENCE_S) for future in later)
+    assert first is not second
+    assert all(other is second for other in others)
 
 
 def test_what_is_told_to_be_written_is_there_for_everybody(store: Store) -> None:

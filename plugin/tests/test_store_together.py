@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from runs import PATIENCE_S, answer, gold, join, store_url
 from sqlalchemy.engine import Connection
 
+from pytest_touchstone.score import Score
+from pytest_touchstone.store import tables
 from pytest_touchstone.store.calls import CallStore
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.rows import read_run
@@ -137,3 +140,36 @@ def test_one_that_fails_takes_nothing_from_the_others(store: Store) -> None:
     assert rows is not None
     assert sorted(row.case_id for row in rows.questions) == ["q0", "q2"]
     assert len(rows.passages) == 2
+
+
+def test_answers_that_were_kept_and_read_are_recorded_together(store: Store) -> None:
+    cases = gold(4)
+    run, other = join(store, "a", cases), join(store, "b", cases)
+    for number, case in enumerate(cases):
+        run.claim([Unit(case.id, "s")]).result(PATIENCE_S)
+        assert run.keep(case, observed(number)).result(PATIENCE_S)
+    assert other.take_over(Unit("q1", "s"), "a").result(PATIENCE_S)
+    scores = {"M": Score(0.5, "It is so.")}
+    with held_up(store):
+        records = [
+            run.record(case, observed(n), scores, uses={"shared": None, f"own{n}": {"text": "å"}})
+            for n, case in enumerate(cases)
+        ]
+    with pytest.raises(LostClaim):
+        records[1].result(PATIENCE_S)
+    for each in (records[0], records[2], records[3]):
+        each.result(PATIENCE_S)
+    done = [Unit(f"q{n}", "s") for n in (0, 2, 3)]
+    assert sorted(run.done_after(0)[1]) == done
+    assert run.scores([Unit(case.id, "s") for case in cases]) == dict.fromkeys(done, scores)
+    assert run.orphans([Unit("q1", "s"), *done], ["a", "b"]) == {Unit("q1", "s"): "b"}
+    used = tables.call_uses.c
+    uses = store.read(lambda c: c.execute(sa.select(used.key, used.result)).all())
+    assert sorted(map(tuple, uses)) == [
+        *((f"own{n}", '{"text": "\\u00e5"}') for n in (0, 2, 3)),
+        ("shared", None),
+    ]
+    rows = read_run(store, "run")
+    assert rows is not None
+    assert sorted(row.case_id for row in rows.questions) == ["q0", "q1", "q2", "q3"]
+    assert len(rows.passages) == 4
