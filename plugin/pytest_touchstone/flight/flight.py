@@ -56,7 +56,7 @@ _CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
 _FEWEST_AWAITING_JUDGEMENT = 64
 _READ_AHEAD = 256  # units whose scores are read together, where tests go through the plan
-_REUSED_TOGETHER = 1000  # units whose stored answers are measured and stored together
+_REUSED_TOGETHER = 500  # units whose stored answers are measured and stored together
 _REUSE_FIRST_S = 10.0  # how long tests wait for all of them: side by side both take longer
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
 
