@@ -13,8 +13,9 @@ from pathlib import Path
 from pytest_touchstone.annotations import Annotations
 from pytest_touchstone.corpus.collection import Corpus
 from pytest_touchstone.flight.counts import Counts
-from pytest_touchstone.flight.flight import Flight, Scores
+from pytest_touchstone.flight.flight import Flight
 from pytest_touchstone.flight.lane import Lane
+from pytest_touchstone.flight.measuring import Measuring, Scores
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.threads import DaemonThreads
@@ -257,6 +258,7 @@ def open_run(
                 run.note("notice", line, line)
                 tell(line)
 
+        reading = Reading(bench.judging, scoring)
         flight = Flight(
             works,
             lanes,
@@ -276,8 +278,8 @@ def open_run(
             awaited=settings.system,
             patience=settings.patience,
             meanwhile=tell_waits,
-            reading=Reading(bench.judging, scoring),
-            people=people.score,
+            reading=reading,
+            measuring=Measuring(reading.engine, people.score),
             judge_calls=0 if settings.judge is None else settings.judge.concurrency,
             canaries=bench.canaries,
             holds=(*bench.holds, *(() if scoring is None else (scoring.hold,))),

@@ -11,20 +11,22 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pytest_touchstone.flight.flight import Flight
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.gold import Case, GoldChunk
 from pytest_touchstone.measures import Recall
-from pytest_touchstone.measures.base import Measure
+from pytest_touchstone.measures.base import Measure, Need
 from pytest_touchstone.report.rows import PlanRow
+from pytest_touchstone.score import Score
 from pytest_touchstone.store.engine import Store
 from pytest_touchstone.store.run import RunStart, RunStore, Unit
 from pytest_touchstone.systems.protocol import Loaded, Session
-from pytest_touchstone.trace import Answer, Message, Passage
+from pytest_touchstone.trace import Answer, Message, Observation, Passage
 
 MEASURES: tuple[Measure, ...] = (Recall @ 5,)
 PATIENCE_S = 30.0
@@ -117,6 +119,26 @@ def flight(
     plan = given.pop("plan", None) or works(cases, *lanes)
     observer, awaited = given.pop("observer", OBSERVER), given.pop("awaited", next(iter(lanes)))
     return Flight(plan, lanes, observer, run, awaited=awaited, patience=patience, **given)
+
+
+@dataclass(frozen=True, repr=False)
+class Odd(Measure):
+    """A measure that does what it is told."""
+
+    do: Callable[[], Any] = field(compare=False)
+    dimension: ClassVar[str] = "retrieval"
+    needs: ClassVar[frozenset[Need]] = frozenset({"answer"})
+
+    @property
+    def name(self) -> str:
+        return "Odd"
+
+    def applies(self, case: Case) -> bool:
+        return True
+
+    def measure(self, case: Case, seen: Observation) -> Score:
+        score: Score = self.do()
+        return score
 
 
 def in_thread(event: threading.Event) -> Callable[[], Any]:

@@ -17,10 +17,11 @@ from typing import Any, NoReturn, cast
 from pytest_touchstone.annotations import Annotations, is_opinion
 from pytest_touchstone.bundling.file import Bundle, BundleError
 from pytest_touchstone.flight.endpoint import Endpoint
-from pytest_touchstone.flight.flight import Flight, Settled
+from pytest_touchstone.flight.flight import Flight
 from pytest_touchstone.flight.judge_calls import JudgeCalls, is_complete
 from pytest_touchstone.flight.judging import Judging
 from pytest_touchstone.flight.lane import Lane
+from pytest_touchstone.flight.measuring import Measuring, Settled
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.reading import Reading
 from pytest_touchstone.flight.scoring import Scoring, is_scored
@@ -142,6 +143,10 @@ class Replay:
             run.note("notice", "replay", f"made again from {self._path.name}, without network")
             nobody = StoredAnswers(store, run, threads, Addresses({}))
             works = self._answered()
+            reading = Reading(
+                self._judging(settings, store, run, threads),
+                self._scoring(settings, store, run, threads),
+            )
             flight = Flight(
                 works,
                 {work.system: _lane(work.system, process.workers) for work in works},
@@ -156,12 +161,10 @@ class Replay:
                 run,
                 awaited=settings.system,
                 patience=settings.patience,
-                reading=Reading(
-                    self._judging(settings, store, run, threads),
-                    self._scoring(settings, store, run, threads),
+                reading=reading,
+                measuring=Measuring(
+                    reading.engine, self.annotations.score, self._settled(settings)
                 ),
-                people=self.annotations.score,
-                settled=self._settled(settings),
             )
             flight.start()
             return Run(settings.system, settings.repeats, flight, run, opened.pop_all(), None)
@@ -200,7 +203,7 @@ class Replay:
             (row["case_id"], row["system"], row["repeat"], row["mode"])
             for row in self._bundle.tables["eval_questions"]
         }
-        return [w for w in self._works if (w.case.id, w.system, w.repeat, w.mode) in there]
+        return [work for work in self._works if work.unit in there]
 
     def _start(self) -> RunStart:
         dataset = self._config["dataset"]

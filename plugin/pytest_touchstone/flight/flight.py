@@ -15,13 +15,12 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_touchstone.annotations import is_opinion, over
+from pytest_touchstone.flight.arrivals import Arrivals, FlightError
 from pytest_touchstone.flight.canary_round import CanaryRound
 from pytest_touchstone.flight.counts import Counts
-from pytest_touchstone.flight.judging import with_opinion
+from pytest_touchstone.flight.crew import Crew
 from pytest_touchstone.flight.lane import Lane
 from pytest_touchstone.flight.loop import (
     all_ended,
@@ -30,6 +29,7 @@ from pytest_touchstone.flight.loop import (
     complete,
     stalled,
 )
+from pytest_touchstone.flight.measuring import Measuring, Scores
 from pytest_touchstone.flight.observe import Observer, Work
 from pytest_touchstone.flight.places import RANK
 from pytest_touchstone.flight.reading import Reading
@@ -37,15 +37,11 @@ from pytest_touchstone.flight.threads import DaemonExecutor, DaemonThreads
 from pytest_touchstone.flight.trail import Uses, begin_trail
 from pytest_touchstone.flight.writing import written
 from pytest_touchstone.garbage import no_collection
-from pytest_touchstone.measures.base import Measure
-from pytest_touchstone.score import MEASURE_ERROR, Score, unscored
-from pytest_touchstone.storable import json_data, storable
 from pytest_touchstone.store.engine import StoreError
 from pytest_touchstone.store.run import LostClaim, RunStore, Unit, Watch
 from pytest_touchstone.trace import Observation
 from pytest_touchstone.verdicts import Opinion
 
-Scores = Mapping[str, Score]
 _BEAT_EVERY_S = 1.0
 _WATCH_EVERY_S = 0.1
 _LOOK_AROUND_EVERY_S = 1.0
@@ -55,36 +51,7 @@ _FINISH_WITHIN_S = 2.0
 _CLOSE_WITHIN_S = 0.5
 _STOP_WITHIN_S = 5.0
 _FEWEST_AWAITING_JUDGEMENT = 64
-_READ_AHEAD = 256  # units whose scores are read together, where tests go through the plan
 _REUSED_TOGETHER = 500  # units whose stored answers are measured and stored together
-_REUSE_FIRST_S = 10.0  # how long tests wait for all of them: side by side both take longer
-_WINDOW = 32  # units looked at together, once other processes turned out to be at work
-
-
-People = Callable[[str, str, str], Score | None]
-"""Case, measure and answer to what people said of it."""
-Settled = Callable[[Unit, Measure], Score | None]
-"""Unit and measure to a score that stands already."""
-
-
-class FlightError(Exception):
-    """The flight cannot go on: the store failed, the loop is blocked, patience ran out."""
-
-
-@dataclass(slots=True)
-class _Crew:
-    """One system's calls: who makes them, and what is still to be done.
-
-    :ivar waiting: units that nobody here has tried to claim yet.
-    :ivar adopted: units taken over from a dead process: claimed already.
-    """
-
-    lane: Lane
-    counts: Counts
-    waiting: deque[Unit] = field(default_factory=deque)
-    adopted: deque[Unit] = field(default_factory=deque)
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Flight:
@@ -98,8 +65,7 @@ class Flight:
     :param patience: seconds that :meth:`scores` waits at most.
     :param meanwhile: called now and then by whoever waits.
     :param reading: puts what was seen to a judge and a scorer, where there are any.
-    :param people: what people said of a measure of a case's answer, which beats any judge.
-    :param settled: scores that are not to be made again.
+    :param measuring: makes scores of what was seen and read.
     :param judge_calls: how many calls the judge bears at once; a case may have but one under way,
         so that it takes as many answers, and some more, to keep it busy.
     :param canaries: what the judge is asked beside the run, where there is one.
@@ -118,8 +84,7 @@ class Flight:
         patience: float,
         meanwhile: Callable[[], None] = lambda: None,
         reading: Reading | None = None,
-        people: People | None = None,
-        settled: Settled | None = None,
+        measuring: Measuring | None = None,
         judge_calls: int = 0,
         canaries: CanaryRound | None = None,
         holds: Sequence[Callable[[], None]] = (),
@@ -128,41 +93,35 @@ class Flight:
         self._observer = observer
         self._run = run
         self._awaited = awaited
-        self._patience = patience
-        self._meanwhile = meanwhile
         self._reading = reading or Reading()
-        self._people = people
-        self._settled = settled
+        self._measuring = measuring or Measuring(self._reading.engine)
         self._canaries = canaries
         self._backlog = asyncio.Semaphore(max(_FEWEST_AWAITING_JUDGEMENT, 2 * judge_calls))
         self._finishing: set[asyncio.Task[None]] = set()
         self._holds = holds
         self._closers = closers
-        self._crews = {name: _Crew(lane, Counts("system", name)) for name, lane in lanes.items()}
-        self._works = {_unit(work): work for work in works}
-        self._order = list(self._works)
-        self._ranks = {unit: rank for rank, unit in enumerate(self._order)}
-        self._ahead: dict[Unit, Scores] = {}
-        self._expected: dict[tuple[str, int, str], Unit] = {}
+        self._works = {work.unit: work for work in works}
+        self._arrivals = Arrivals(
+            list(self._works), run.scores, patience=patience, meanwhile=meanwhile
+        )
+        self._stopping = threading.Event()
+        self._foreign: set[Unit] = set()
+        self._crews = {
+            name: Crew(lane, self._claimed, self._arrivals, self._foreign, self._stopping)
+            for name, lane in lanes.items()
+        }
         # What no measure wants to see is not paid for.
-        self._done = {unit for unit, work in self._works.items() if not work.measures}
-        self._unbegun = {unit for unit in self._works if unit not in self._done}
+        self._unbegun = {unit for unit, work in self._works.items() if work.measures}
+        self._arrivals.mark(self._works.keys() - self._unbegun)
         for unit in self._works:
             if unit in self._unbegun:
                 self._crews[unit.system].waiting.append(unit)
                 self._expect(unit, +1)
-        self._foreign: set[Unit] = set()
         self._last_id = 0  # of what other processes were seen to have stored
         self._in_flight = 0
         self._peak = 0
         self._pulses = 0
-        self._reusing: set[str] = set()
         self._random = random.Random()  # noqa: S311 - no secret
-        self._reuse_first_until = 0.0
-        self._failure: BaseException | None = None
-        self._stopping = threading.Event()
-        self._over = threading.Event()
-        self._news = threading.Condition()  # something was done, or everything is over
         self._landed = asyncio.Event()
         self._threads = DaemonThreads("touchstone-blocking")
         self._thread = threading.Thread(target=self._fly, name="touchstone-flight", daemon=True)
@@ -172,8 +131,7 @@ class Flight:
         """Put everything in flight."""
         if not self._stopping.is_set():
             names = (crew.lane.system.name for crew in self._crews.values())
-            self._reusing = set(filter(self._observer.reuses, names))
-            self._reuse_first_until = time.monotonic() + _REUSE_FIRST_S
+            self._arrivals.reusing(set(filter(self._observer.reuses, names)))
             self._thread.start()
             self._heart.start()
 
@@ -182,66 +140,14 @@ class Flight:
 
         :raises FlightError: when they will not come.
         """
-        unit = Unit(case_id, system, repeat, mode)
-        if unit not in self._works:
-            raise FlightError(f"the plan has no case {case_id} for system {system!r}")
-        if unit not in self._done or self._reusing:
-            deadline = time.monotonic() + self._patience
-            while not self._came(unit, deadline):
-                self._meanwhile()
-        if unit not in self._ahead:
-            self._read_ahead(unit)
-        return self._ahead.pop(unit, {})
-
-    def _came(self, unit: Unit, deadline: float) -> bool:
-        """Whether a unit is done, after a second at most, so that Ctrl-C works everywhere."""
-        with self._news:
-            if self._may_go_on(unit):
-                return True
-            if unit in self._done:
-                deadline = self._reuse_first_until
-            elif self._over.is_set():
-                raise FlightError(self._why_unfinished()) from self._failure
-            elif time.monotonic() >= deadline:
-                raise FlightError(
-                    f"no score for {unit.case_id} within {self._patience:g} s;"
-                    " the setting `patience` allows more"
-                )
-            self._news.wait(min(deadline - time.monotonic(), 1.0))
-            return self._may_go_on(unit)
-
-    def _may_go_on(self, unit: Unit) -> bool:
-        """Whether a unit is done, and all that is stored is settled or has had its time."""
-        waits = self._reusing and time.monotonic() < self._reuse_first_until
-        return unit in self._done and not waits
-
-    def _read_ahead(self, unit: Unit) -> None:
-        """Read a unit's scores, and those of the next ones where tests ask in the plan's order."""
-        kind = (unit.system, unit.repeat, unit.mode)
-        most = _READ_AHEAD if self._expected.get(kind) == unit else 1
-        units: list[Unit] = []
-        for rank in range(self._ranks[unit], len(self._order)):
-            other = self._order[rank]
-            if (other.system, other.repeat, other.mode) != kind:
-                continue
-            if len(units) == most or other not in self._done:
-                self._expected[kind] = other
-                break
-            units.append(other)
-        try:
-            self._ahead |= self._run.scores(units)
-        except StoreError as error:
-            raise FlightError(str(error)) from error
+        return self._arrivals.scores(Unit(case_id, system, repeat, mode))
 
     def drain(self) -> None:
         """Wait until everything planned is done, by this process or another, or stopped.
 
         :raises FlightError: when it will not be.
         """
-        while not self._over.wait(1.0):
-            self._meanwhile()
-        if self._failure is not None:
-            raise FlightError(self._why_unfinished()) from self._failure
+        self._arrivals.drain()
 
     def stop(self) -> None:
         """End early: start nothing new, give what is under way two seconds, store what came.
@@ -250,8 +156,8 @@ class Flight:
         """
         self._stopping.set()
         if self._thread.ident is None:
-            self._end()
-        self._over.wait(_STOP_WITHIN_S)
+            self._arrivals.end()
+        self._arrivals.ended(_STOP_WITHIN_S)
 
     @property
     def counts(self) -> tuple[Counts, ...]:
@@ -272,7 +178,7 @@ class Flight:
         try:
             complete(loop, self._carry_out())
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            self._failure = self._failure or error
+            self._arrivals.fail(error)
         try:
             deaf = complete(loop, cancel_the_rest(_CLOSE_WITHIN_S))
             if not deaf:
@@ -281,16 +187,11 @@ class Flight:
                 crew.lane.close()
             self._threads.close()
         finally:
-            self._end()
+            self._arrivals.end()
         if deaf:
             # They ignore that they were told to end; nobody waits for this thread any more.
             complete(loop, all_ended(deaf))
             close_loop(loop)
-
-    def _end(self) -> None:
-        with self._news:
-            self._over.set()
-            self._news.notify_all()
 
     async def _carry_out(self) -> None:
         self._mark_done(())
@@ -299,7 +200,7 @@ class Flight:
                 self._group = group
                 others = [group.create_task(self._pulse()), group.create_task(self._watch(group))]
                 for crew in self._crews.values():
-                    if crew.lane.system.name in self._reusing:
+                    if self._observer.reuses(crew.lane.system.name):
                         self._finishing.add(task := group.create_task(self._reuse(crew, group)))
                         task.add_done_callback(self._finishing.discard)
                     else:
@@ -325,15 +226,14 @@ class Flight:
     def _at_work(self) -> set[asyncio.Task[None]]:
         return {task for crew in self._crews.values() for task in crew.tasks} | self._finishing
 
-    def _staff(self, crew: _Crew, group: asyncio.TaskGroup) -> None:
+    def _staff(self, crew: Crew, group: asyncio.TaskGroup) -> None:
         """As many tasks as the lane allows and the work needs, and no more."""
-        places = crew.lane.limit - len(crew.tasks)
-        for _ in range(min(places, len(crew.waiting) + len(crew.adopted))):
+        for _ in range(crew.wanted):
             task = group.create_task(self._work_off(crew))
             crew.tasks.add(task)
             task.add_done_callback(crew.tasks.discard)
 
-    async def _reuse(self, crew: _Crew, group: asyncio.TaskGroup) -> None:
+    async def _reuse(self, crew: Crew, group: asyncio.TaskGroup) -> None:
         """Settle what earlier runs answered, many units at a time; the others are asked for."""
         units, crew.waiting = list(crew.waiting), deque()
         starts = list(range(0, len(units), _REUSED_TOGETHER))
@@ -352,88 +252,52 @@ class Flight:
                 crew.waiting.extend(unit for unit in window if unit not in settled)
                 self._staff(crew, group)
         finally:
-            with self._news:
-                self._reusing.discard(crew.lane.system.name)
-                self._news.notify_all()
+            self._arrivals.reused(crew.lane.system.name)
 
-    async def _settled_at_once(self, units: Iterable[Unit], crew: _Crew) -> Collection[Unit]:
+    async def _settled_at_once(self, units: Iterable[Unit], crew: Crew) -> Collection[Unit]:
         """Those of the units that nobody need be asked about, nor read: they are settled."""
         works = {
             u: w
             for u in units
-            if u not in self._done and not self._reading.reads(w := self._works[u])
+            if u not in self._arrivals and not self._reading.reads(w := self._works[u])
         }
         known = await self._observer.reused(list(works.values()), crew.lane)
         seen = {unit: found for unit, found in zip(works, known, strict=True) if found is not None}
         if not seen:
             return seen
-        scores = {unit: self._measured(works[unit], found) for unit, found in seen.items()}
+        scores = {unit: self._measuring.scores(works[unit], found) for unit, found in seen.items()}
         rows = [(works[unit].case, seen[unit], scored) for unit, scored in scores.items()]
         mine = await written(self._run.record_new(rows, self._reading.engine))
-        self._foreign |= seen.keys() - set(mine) - self._done
+        others = seen.keys() - set(mine)
+        self._foreign.update(unit for unit in others if unit not in self._arrivals)
         for unit in mine:
             self._begin(unit, crew)
         crew.counts.asked += len(mine)
         crew.counts.done += len(mine)
-        if crew.lane.system.name == self._awaited:
-            # Nobody need read back what was measured here, a moment ago.
-            self._ahead |= {unit: scores[unit] for unit in mine}
-        self._mark_done(mine)
+        # Nobody need read back what was measured here, a moment ago.
+        asked_for = mine if crew.lane.system.name == self._awaited else ()
+        self._mark_done(mine, {unit: scores[unit] for unit in asked_for})
         return seen
 
-    async def _work_off(self, crew: _Crew) -> None:
-        while (unit := await self._next(crew)) is not None:
+    async def _work_off(self, crew: Crew) -> None:
+        while (unit := await crew.next()) is not None:
             await self._do(unit, crew)
 
-    async def _next(self, crew: _Crew) -> Unit | None:
-        """A unit that is claimed for this process, or ``None`` where there is none left."""
-        # Alone, claims are written side by side; among others, one after the other looks further.
-        while not self._foreign and crew.waiting and not (crew.adopted or self._stopping.is_set()):
-            if (mine := await self._claimed(crew)) is not None:
-                return mine
-        async with crew.claiming:
-            while not self._stopping.is_set():
-                if crew.adopted:
-                    return crew.adopted.popleft()
-                if not crew.waiting:
-                    return None
-                if (mine := await self._claimed(crew)) is not None:
-                    return mine
-        return None
-
-    async def _claimed(self, crew: _Crew) -> Unit | None:
-        """The first of the next units that is nobody else's; ``None`` where there is none."""
-        window = self._window(crew.waiting)
-        if not window:
-            return None
-        mine = await written(self._run.claim(window))
-        taken = window if mine is None else window[: window.index(mine)]
-        self._foreign.update(unit for unit in taken if unit not in self._done)
-        if mine is not None:
-            crew.waiting.extendleft(reversed(window[len(taken) + 1 :]))
-        return mine
-
-    def _window(self, waiting: deque[Unit]) -> list[Unit]:
-        """The next units to try; one alone, as long as this process seems to be alone."""
-        size = _WINDOW if self._foreign else 1
-        window: list[Unit] = []
-        while waiting and len(window) < size:
-            if (unit := waiting.popleft()) not in self._done:
-                window.append(unit)
-        return window
+    async def _claimed(self, units: Sequence[Unit]) -> Unit | None:
+        return await written(self._run.claim(units))
 
     def _expect(self, unit: Unit, sign: int) -> None:
         """Count a unit's calls among those that are to come, or no more."""
         self._crews[unit.system].counts.expected += sign
         self._reading.expect(self._works[unit], sign)
 
-    def _begin(self, unit: Unit, crew: _Crew) -> None:
+    def _begin(self, unit: Unit, crew: Crew) -> None:
         """A unit's call is not to come any more."""
         if unit in self._unbegun:
             self._unbegun.discard(unit)
             crew.counts.expected -= 1
 
-    async def _do(self, unit: Unit, crew: _Crew) -> None:
+    async def _do(self, unit: Unit, crew: Crew) -> None:
         work = self._works[unit]
         self._begin(unit, crew)
         crew.counts.asked += 1
@@ -468,7 +332,7 @@ class Flight:
         task.add_done_callback(lambda _: self._backlog.release())
 
     async def _judge(self, unit: Unit, work: Work, seen: Observation) -> None:
-        RANK.set(self._ranks[unit])
+        RANK.set(self._arrivals.rank(unit))
         uses = begin_trail()
         share = self._reading.share(work)
         if seen.last.error is None and seen.reused_from is None:
@@ -517,47 +381,26 @@ class Flight:
         unfinished: bool = False,
     ) -> Future[None]:
         """Measure what was seen; the store has it from now on, whoever waits for it."""
-        scores = self._measured(work, seen, opinions)
+        scores = self._measuring.scores(work, seen, opinions)
         engine = self._reading.engine
         return self._run.record(work.case, seen, scores, engine, uses=uses, unfinished=unfinished)
-
-    def _measured(
-        self, work: Work, seen: Observation, opinions: Mapping[str, Opinion] | None = None
-    ) -> dict[str, Score]:
-        engine = self._reading.engine
-        beside = opinions or {}
-        return {
-            m.name: with_opinion(self._score(m, work, seen, engine), beside.get(m.name))
-            for m in work.measures
-        }
 
     async def _settle(self, unit: Unit, record: Future[None]) -> None:
         """Wait until the unit's results are in the store."""
         try:
             await written(record, paid_for=True)
         except LostClaim:
-            if unit not in self._done:
+            if unit not in self._arrivals:
                 self._foreign.add(unit)
         else:
             self._mark_done([unit])
 
-    def _score(self, measure: Measure, work: Work, seen: Observation, engine: str) -> Score:
-        if self._settled is not None and (given := self._settled(_unit(work), measure)) is not None:
-            return given
-        own = _measured(measure, work, seen, engine)
-        answer = None if seen.last.error else seen.last.answer
-        if self._people is None or answer is None or not is_opinion(measure):
-            return own
-        said = self._people(work.case.id, measure.name, answer.text)
-        return own if said is None else over(own, said)
-
-    def _mark_done(self, units: Iterable[Unit]) -> None:
-        done = set(units)
-        with self._news:
-            self._done |= done
-            self._foreign -= done
-            self._news.notify_all()
-        if len(self._done) == len(self._works):
+    def _mark_done(
+        self, units: Collection[Unit], known: Mapping[Unit, Scores] | None = None
+    ) -> None:
+        self._arrivals.mark(units, known)
+        self._foreign.difference_update(units)
+        if self._arrivals.complete:
             self._landed.set()
 
     async def _pulse(self) -> None:
@@ -587,7 +430,7 @@ class Flight:
         for unit in self._unbegun.intersection(units):
             self._unbegun.discard(unit)
             self._expect(unit, -1)
-        self._mark_done(unit for unit in units if unit in self._works)
+        self._mark_done([unit for unit in units if unit in self._works])
 
     async def _brought_home(self) -> None:
         """Give what is under way two seconds; nothing new begins."""
@@ -630,41 +473,15 @@ class Flight:
         """
         beat: Future[None] | None = None
         seen, still = self._pulses, 0
-        while not self._over.wait(_BEAT_EVERY_S):
+        while not self._arrivals.ended(_BEAT_EVERY_S):
             still = still + 1 if self._pulses == seen else 0
             seen = self._pulses
             if still >= _STALLED_AFTER_BEATS:
-                self._failure = FlightError(stalled(self._thread.ident, still * _BEAT_EVERY_S))
+                self._arrivals.fail(FlightError(stalled(self._thread.ident, still * _BEAT_EVERY_S)))
                 self._stopping.set()
-                self._end()
+                self._arrivals.end()
             if beat is None or beat.done():
                 try:
                     beat = self._run.beat()
                 except StoreError:
                     return  # closed: the run is over
-
-    def _why_unfinished(self) -> str:
-        error = self._failure
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        if error is None:
-            return "the run was stopped before this case was scored"
-        if isinstance(error, FlightError | StoreError):
-            return str(error)
-        return f"{type(error).__name__}: {error}"
-
-
-def _measured(measure: Measure, work: Work, seen: Observation, engine: str) -> Score:
-    try:
-        score = measure.score(work.case, seen)
-        named = engine if score.origin == "judge" else score.engine
-        detail = json_data(score.detail, "detail")
-        # As it will be read back, since some are handed to tests without.
-        why = storable(score.why)
-        return Score(score.value, why, score.reason, score.origin, named, detail)
-    except Exception as error:  # noqa: BLE001 - a broken measure must not end the run
-        return unscored(MEASURE_ERROR, f"{measure.name} raised {type(error).__name__}: {error}")
-
-
-def _unit(work: Work) -> Unit:
-    return Unit(work.case.id, work.system, work.repeat, work.mode)

@@ -17,6 +17,7 @@ from pytest_touchstone.paragraphs import CITATION
 from pytest_touchstone.redact import everywhere
 from pytest_touchstone.score import BUDGET
 from pytest_touchstone.storable import storable
+from pytest_touchstone.store.run import Unit
 from pytest_touchstone.systems.protocol import Session, as_answer, as_retrieval
 from pytest_touchstone.trace import (
     Answer,
@@ -50,6 +51,11 @@ class Work:
     repeat: int = 0
     mode: str = "recorded"
     judged: bool = True
+
+    @property
+    def unit(self) -> Unit:
+        """The work as the store claims it."""
+        return Unit(self.case.id, self.system, self.repeat, self.mode)
 
     @property
     def needs(self) -> frozenset[Need]:

@@ -130,11 +130,11 @@ class StoredAnswers:
     @cached_property
     def _ranks(self) -> dict[Unit, int]:
         """Place of each unit among those of its system; where all is stored, nobody asks."""
-        return {_unit(work): rank for own in self._order.values() for rank, work in enumerate(own)}
+        return {work.unit: rank for own in self._order.values() for rank, work in enumerate(own)}
 
     async def __call__(self, work: Work, retrieve_only: bool) -> Observation | None:
         """The stored observation; ``None`` where the system is to be asked."""
-        unit = _unit(work)
+        unit = work.unit
         kept = None
         if self._run.may_have_kept(unit):
             kept = await self._threads.run(self._run.kept, unit)
@@ -159,7 +159,7 @@ class StoredAnswers:
     ) -> Sequence[Observation | None]:
         """What earlier runs stored of works of one system, read in one go."""
         # What this run itself kept goes before.
-        ours = [work for work in works if not self._run.may_have_kept(_unit(work))]
+        ours = [work for work in works if not self._run.may_have_kept(work.unit)]
         if not ours:
             return [None] * len(works)
         known = await self._threads.run(self._known, ours, retrieve_only)
@@ -167,22 +167,18 @@ class StoredAnswers:
             # Nobody need look for the others again when they are asked for.
             missed = self._ahead.setdefault((works[0].system, retrieve_only), {})
             missed |= {unit: None for unit, found in known.items() if found is None}
-        return [known.get(_unit(work)) for work in works]
+        return [known.get(work.unit) for work in works]
 
     def _known(self, works: Sequence[Work], retrieve_only: bool) -> dict[Unit, Observation | None]:
         """What earlier runs stored of works of one system."""
         system = works[0].system
-        places = {_unit(work): self._addresses.candidates(work, retrieve_only) for work in works}
+        places = {work.unit: self._addresses.candidates(work, retrieve_only) for work in works}
         addresses = [address for candidates in places.values() for address in candidates]
         found = self._store.read(lambda connection: known_answers(connection, addresses, system))
         return {
             unit: next((found[address] for address in candidates if address in found), None)
             for unit, candidates in places.items()
         }
-
-
-def _unit(work: Work) -> Unit:
-    return Unit(work.case.id, work.system, work.repeat, work.mode)
 
 
 def _file_digest(path: Path | None) -> str | None:

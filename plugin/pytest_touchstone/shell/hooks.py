@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_touchstone.bundling.replay import Replay
-from pytest_touchstone.flight.flight import FlightError
+from pytest_touchstone.flight.arrivals import FlightError
 from pytest_touchstone.floors import BelowFloor, CaseScores
 from pytest_touchstone.garbage import no_collection
 from pytest_touchstone.gate import Previous, not_held, turns_red
