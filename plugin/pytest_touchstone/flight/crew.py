@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Callable, Container, Sequence
+from concurrent.futures import Future
 
 from pytest_touchstone.flight.counts import Counts
 from pytest_touchstone.flight.lane import Lane
+from pytest_touchstone.flight.writing import written
 from pytest_touchstone.store.run import Unit
 
 _WINDOW = 32  # units looked at together, once other processes turned out to be at work
@@ -29,7 +31,7 @@ class Crew:
     def __init__(
         self,
         lane: Lane,
-        claim: Callable[[Sequence[Unit]], Awaitable[Unit | None]],
+        claim: Callable[[Sequence[Unit]], Future[Unit | None]],
         done: Container[Unit],
         foreign: set[Unit],
         stopping: threading.Event,
@@ -71,7 +73,7 @@ class Crew:
         window = self._window()
         if not window:
             return None
-        mine = await self._claim(window)
+        mine = await written(self._claim(window))
         taken = window if mine is None else window[: window.index(mine)]
         self._foreign.update(unit for unit in taken if unit not in self._done)
         if mine is not None:

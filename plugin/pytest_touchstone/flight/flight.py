@@ -107,7 +107,7 @@ class Flight:
         self._stopping = threading.Event()
         self._foreign: set[Unit] = set()
         self._crews = {
-            name: Crew(lane, self._claimed, self._arrivals, self._foreign, self._stopping)
+            name: Crew(lane, run.claim, self._arrivals, self._foreign, self._stopping)
             for name, lane in lanes.items()
         }
         # What no measure wants to see is not paid for.
@@ -282,9 +282,6 @@ class Flight:
     async def _work_off(self, crew: Crew) -> None:
         while (unit := await crew.next()) is not None:
             await self._do(unit, crew)
-
-    async def _claimed(self, units: Sequence[Unit]) -> Unit | None:
-        return await written(self._run.claim(units))
 
     def _expect(self, unit: Unit, sign: int) -> None:
         """Count a unit's calls among those that are to come, or no more."""
