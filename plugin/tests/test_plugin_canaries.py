@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
 from canary_replies import CANARIES, canary_of, reply
 from judged import judge, scores, verdict
 from projects import Project
@@ -121,10 +123,49 @@ def test_a_canary_without_a_verdict_is_said_and_asked_again_the_same_day(judged:
         assert "JUDGE IN DOUBT" in result.stdout.str()
         assert "gave no verdict on 1 of 37" in result.stdout.str()
         assert [one["canary"] for one in canaries(judged)["unanswered"]] == ["points-sv"]
+        first = canaries(judged)
         forgotten(judged)
         server._answerer = verdict
+        server.requests.clear()
         judged.run("-q")
-        assert canaries(judged)["unanswered"] == []
+        assert asked(server) == Counter({"points-sv": 1}), "the others were asked today"
+        found = canaries(judged)
+        assert (found["unanswered"], found["asked"]) == ([], len(CANARIES))
+        assert found["asked_at"] == first["asked_at"], "it is the round of that time"
+
+
+@pytest.mark.parametrize("away_for_canaries", [False, True], ids=["for cases", "for canaries"])
+def test_a_resumed_run_asks_what_is_missing_and_says_so(
+    judged: Project, away_for_canaries: bool
+) -> None:
+    """The judge was away for some calls, and has nothing usable to say of one canary."""
+
+    def mumbling(request: Mapping[str, Any]) -> Reply | str:
+        canary = canary_of(request["messages"][0]["content"])
+        return "{}" if canary and canary.id == "points-sv" else verdict(request)
+
+    def away(request: Mapping[str, Any]) -> Reply | str:
+        canary = canary_of(request["messages"][0]["content"])
+        of_case = canary is None and "formality" in json.dumps(request["response_format"])
+        swedish_one = canary is not None and canary.lang == "sv"
+        lost = of_case or (swedish_one and away_for_canaries)
+        return error(503, "away") if lost else mumbling(request)
+
+    swedish = {one.id for one in CANARIES if one.lang == "sv"}
+    with OpenAIServer(away) as server:
+        judge(judged, server, canaries=True)
+        judged.run("-q")
+        first = canaries(judged)
+        missing = {one["canary"] for one in first["unanswered"]}
+        assert missing == (swedish if away_for_canaries else {"points-sv"})
+        server._answerer = mumbling
+        server.requests.clear()
+        judged.run("-q", "--touchstone-resume=latest")
+        assert asked(server).keys() == (swedish if away_for_canaries else set())
+        assert len(server.requests) > asked(server).total(), "what was missing was asked"
+        found = canaries(judged)
+    assert (found["asked"], found["failed"], found["drifted"]) == (len(CANARIES), [], [])
+    assert [one["canary"] for one in found["unanswered"]] == ["points-sv"]
 
 
 def test_workers_share_the_canaries(judged: Project) -> None:

@@ -122,7 +122,10 @@ def test_another_run_is_not_gone_on_with(project: Project) -> None:
     ended = project.spawn("-q", "tests/test_cost.py", "--touchstone-resume=latest")
     assert ended.code == 4
     assert "the selected tests, measures and questions" in ended.text
-    for name, said in (("ffff", "the store holds no run 'ffff'"), ("", "no run")):
+    for name, said in (
+        ("ffff", "the store holds no run 'ffff'; the last ones are "),
+        ("", "no run"),
+    ):
         ended = project.spawn("-q", *QUICK, f"--touchstone-resume={name or 'zz'}")
         assert (ended.code, said in ended.text) == (4, True), ended.text
     assert len(project.report_files()) == files

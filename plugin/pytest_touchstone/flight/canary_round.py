@@ -9,14 +9,16 @@ from pytest_touchstone.flight.threads import DaemonThreads
 from pytest_touchstone.flight.writing import written
 from pytest_touchstone.judge.canaries import Canary, label
 from pytest_touchstone.judge.protocol import Judge
-from pytest_touchstone.store.canaries import Answered, CanaryStore
+from pytest_touchstone.score import BUDGET
+from pytest_touchstone.store.canaries import Answered, CanaryStore, Round
 
 
 class CanaryRound:
     """Asks the canaries as soon as the judge has answered a call that was not known already.
 
     Every process of a run may do so: the calls are shared like any others, and so are the results.
-    A run whose verdicts are all known already costs nothing, and asks nothing.
+    A run whose verdicts are all known already costs nothing, and asks nothing.  What an earlier
+    run asked today is not asked again, but for canaries of which it has no verdict.
 
     :param judge_for: the judge, given what sets this round's calls apart from all earlier ones.
     :param live: set once the judge has answered a call.
@@ -47,17 +49,22 @@ class CanaryRound:
         :raises StoreError: where the store fails.
         """
         await self._live.wait()
-        earlier = await self._threads.run(self._store.latest)
-        if earlier.is_recent and {one.id for one in self._canaries} <= earlier.labels.keys():
-            await written(self._store.repeat(earlier))
-            return
-        judge = self._judge_for(earlier.asked_at or "first")
-        asked = (self._ask(judge, canary) for canary in self._canaries)
-        answers = await asyncio.gather(*asked)
-        await written(self._store.keep(answers, earlier), paid_for=True)
+        latest = await self._threads.run(self._store.latest)
+        this = latest.current()
+        # Calls of a round are known to each other, and to none of another round.
+        judge = self._judge_for(this.earlier_at or "first")
+        asked = (self._answered(judge, canary, this) for canary in self._canaries)
+        answers = [one for one in await asyncio.gather(*asked) if one is not None]
+        await written(self._store.keep(answers, this), paid_for=True)
 
-    async def _ask(self, judge: Judge, canary: Canary) -> Answered:
+    async def _answered(self, judge: Judge, canary: Canary, this: Round) -> Answered | None:
+        """What was said of a canary; ``None`` where there was no money to ask."""
+        known = (canary.id, canary.lang, canary.known)
+        if canary.id in this.labels:
+            return Answered(*known, this.labels[canary.id])
         judged = await judge.judge(canary.task)
-        said = None if judged.verdict is None else label(judged.verdict)
-        why = "" if judged.failure is None else judged.failure.why
-        return Answered(canary.id, canary.lang, canary.known, said, why)
+        if judged.failure is None:
+            return Answered(*known, label(judged.verdict))
+        if judged.failure.reason == BUDGET:
+            return None
+        return Answered(*known, None, judged.failure.why)

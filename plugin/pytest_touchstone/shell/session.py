@@ -184,7 +184,7 @@ class Evaluation:
 
     def expected(self) -> list[str]:
         """What :meth:`start` would ask of whom, line by line."""
-        return list(plan_lines(self._settings, self._plan()))
+        return list(plan_lines(self._settings, self._plan(), self._process.run_id))
 
     def look_around(self, report: Report) -> Here:
         """What :meth:`start` would start with, so far as it concerns a report."""

@@ -154,9 +154,20 @@ def unfinished_places(connection: Connection, run_id: str) -> set[Place]:
 def kept_answers(connection: Connection, run_id: str, place: Place) -> Observation | None:
     """What was kept of a conversation that nobody has read to the end; ``None`` where it is no
     answer: the system was not asked, for want of budget."""
-    asked = tables.questions
-    here = (*at_place(asked, run_id, place), asked.c.unfinished == 1)
-    query = sa.select(asked).where(*here).order_by(asked.c.turn)
+    here = (*at_place(tables.questions, run_id, place), tables.questions.c.unfinished == 1)
+    return _answers_where(connection, here)
+
+
+def answers_of_run(connection: Connection, run_id: str, place: Place) -> Observation | None:
+    """A conversation of a run, read or not; ``None`` where it is not there or was not asked, for
+    want of budget."""
+    return _answers_where(connection, at_place(tables.questions, run_id, place))
+
+
+def _answers_where(
+    connection: Connection, here: tuple[sa.ColumnElement[bool], ...]
+) -> Observation | None:
+    query = sa.select(tables.questions).where(*here).order_by(tables.questions.c.turn)
     rows = list(connection.execute(query).mappings())
     if not rows or any(row["error"] and _is_budget(row["error"]) for row in rows):
         return None

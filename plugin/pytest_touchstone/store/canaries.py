@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -38,14 +37,22 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The latest round of a judge, of any run.
+    """One round of a judge's canaries, which may have been completed by several runs.
 
-    :param asked_at: ISO 8601; ``None`` where there never was one.
+    :param asked_at: ISO 8601, when it began; ``None`` where there never was one.
     :param labels: canary to what was said of it, where anything was.
+    :param earlier_at: when the round before it began.
+    :param earlier: what was said in that.
     """
 
     asked_at: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    earlier_at: str | None = None
+    earlier: Mapping[str, str] = field(default_factory=dict)
+
+    def current(self) -> Round:
+        """The round that counts today: this one, or where it is too old, a new one after it."""
+        return self if self.is_recent else Round(now(), {}, self.asked_at, self.labels)
 
     @property
     def is_recent(self) -> bool:
@@ -75,16 +82,20 @@ class CanaryStore:
         its = tables.canaries.c
         same = (its.judge == self._judge, its.form == self._form)
         last = sa.select(sa.func.max(its.asked_at)).where(*same).scalar_subquery()
-        query = sa.select(its.asked_at, its.canary, its.said).where(*same, its.asked_at == last)
+        query = sa.select(tables.canaries).where(*same, its.asked_at == last)
         rows = self._store.read(lambda connection: list(connection.execute(query)))
         if not rows:
             return Round()
         said = {row.canary: row.said for row in rows if row.said is not None}
-        return Round(rows[0].asked_at, said)
+        earlier = {row.canary: row.earlier for row in rows if row.earlier is not None}
+        return Round(rows[0].asked_at, said, rows[0].earlier_at, earlier)
 
-    def keep(self, answers: Sequence[Answered], earlier: Round) -> Future[None]:
-        """Store this run's round beside what was said before."""
-        asked_at = now()
+    def keep(self, answers: Sequence[Answered], of: Round) -> Future[None]:
+        """Store what was said in a round as this run's.
+
+        Of what the run has already, only what it lacks a verdict for is replaced, and an earlier
+        round, by the one that followed it.
+        """
         rows = [
             {
                 "run_id": self._run_id,
@@ -94,30 +105,22 @@ class CanaryStore:
                 "lang": one.lang,
                 "known": json.dumps(one.known, ensure_ascii=False),
                 "said": one.said,
-                "earlier": earlier.labels.get(one.canary),
-                "earlier_at": earlier.asked_at,
+                "earlier": of.earlier.get(one.canary),
+                "earlier_at": of.earlier_at,
                 "why": one.why,
-                "asked_at": asked_at,
+                "asked_at": of.asked_at,
             }
             for one in answers
         ]
-        return self._insert(lambda _: rows)
-
-    def repeat(self, recent: Round) -> Future[None]:
-        """Take a recent round for this run's; without effect where it is this run's own."""
         its = tables.canaries.c
-        query = sa.select(tables.canaries).where(
-            its.judge == self._judge, its.form == self._form, its.asked_at == recent.asked_at
-        )
+        asked = its.canary.in_([one.canary for one in answers])
+        incomplete = sa.and_(its.asked_at == of.asked_at, its.said.is_(None), asked)
+        replaced = sa.or_(incomplete, its.asked_at == of.earlier_at)
 
-        def rows(connection: Connection) -> list[dict[str, Any]]:
-            found = {row.canary: dict(row._mapping) for row in connection.execute(query)}
-            return [row | {"run_id": self._run_id} for row in found.values()]
-
-        return self._insert(rows)
-
-    def _insert(self, rows: Any) -> Future[None]:
         def job(connection: Connection) -> None:
-            insert_all_new(connection, tables.canaries, rows(connection))
+            connection.execute(
+                sa.delete(tables.canaries).where(its.run_id == self._run_id, replaced)
+            )
+            insert_all_new(connection, tables.canaries, rows)
 
         return self._store.write(job)

@@ -35,10 +35,11 @@ def find_run(store: Store, name: str) -> tuple[str, str]:
     if name == LATEST or exact:
         found = exact or found[:1]
     if not found:
+        last = ", ".join(one[0][:_SHOWN] for one in runs_begun(store, "")[:3])
         raise RunNotFound(
-            "there is nothing to resume: the store holds no run"
-            if name == LATEST
-            else f"the store holds no run {name!r}"
+            f"the store holds no run {name!r}; the last ones are {last}"
+            if last
+            else "there is nothing to resume: the store holds no run"
         )
     if len(found) > 1:
         ids = ", ".join(one[0][:_SHOWN] for one in found[:3])
@@ -65,6 +66,12 @@ def runs_begun(store: Store, beginning: str) -> list[tuple[str, str]]:
         placed.append((answered or last, run_id, started_at))
     placed.sort(key=lambda run: run[0])
     return [(run_id, started_at) for _, run_id, started_at in reversed(placed)]
+
+
+def has_begun(connection: Connection, run_id: str) -> bool:
+    """Whether the store holds this run."""
+    query = sa.select(tables.runs.c.id).where(tables.runs.c.id == run_id)
+    return connection.execute(query).first() is not None
 
 
 def agree(connection: Connection, run_id: str, identity: Mapping[str, str]) -> None:
