@@ -9,18 +9,16 @@ from functools import partial
 from typing import TypeVar
 
 from pytest_touchstone.flight.judge_calls import call_key, is_complete
-from pytest_touchstone.flight.judging import CALLS, Judging, judgements, second_opinions
+from pytest_touchstone.flight.judging import Judging, expected_calls
 from pytest_touchstone.flight.observe import Work, turns_of
 from pytest_touchstone.flight.scoring import wanted
 from pytest_touchstone.judge.canaries import shipped_canaries
 from pytest_touchstone.judge.llm import ALL_PROMPTS, ChatRequest, LLMJudge
 from pytest_touchstone.judge.protocol import Judged
-from pytest_touchstone.judge.second_opinion import CALLS as SECOND_OPINION_CALLS
 from pytest_touchstone.judge.tasks import ClaimsTask, Task
 from pytest_touchstone.llm.chat import ChatError, Completion
-from pytest_touchstone.llm.prices import Prices
 from pytest_touchstone.measures.base import counted
-from pytest_touchstone.opening.judging import TOKENS_IN, TOKENS_OUT
+from pytest_touchstone.opening.judging import TOKENS_IN, TOKENS_OUT, expected_price
 from pytest_touchstone.opening.reuse import reused_systems
 from pytest_touchstone.run import planned_works
 from pytest_touchstone.score import NOT_RECORDED
@@ -31,7 +29,7 @@ from pytest_touchstone.store.calls import CallStore
 from pytest_touchstone.store.engine import NoStoreError, Store
 from pytest_touchstone.store.sessions import has_begun
 from pytest_touchstone.systems.loading import shipped_prompt
-from pytest_touchstone.trace import Observation, Usage
+from pytest_touchstone.trace import Observation
 from pytest_touchstone.verdicts import NoVerdict
 
 V = TypeVar("V")
@@ -167,34 +165,27 @@ def _judge_line(settings: Settings, asked: Sequence[_Asked], store: Store | None
 
 def _price(settings: Settings, model: str, calls: int) -> str:
     """Tokens and cost of so many calls."""
-    usage = Usage(model, calls * TOKENS_IN, 0, calls * TOKENS_OUT)
-    usd, _ = Prices(settings.prices, settings.provider).cost([usage])
-    cost = "of unknown price" if usd is None else f"about {usd:.2f} USD"
-    return f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, {cost}"
+    tokens = f"{calls * TOKENS_IN:,} tokens in, {calls * TOKENS_OUT:,} out"
+    return f"{tokens}, {expected_price(settings, model, calls)}"
 
 
 async def _calls_left(
     settings: Settings, asked: Sequence[_Asked], known: _KnownCalls | None
 ) -> tuple[int, int]:
     """The most judge calls that are still to be made, if stored answers are used, and if not."""
+    second = settings.judge is not None and settings.judge.second_opinion is not None
     fewest = most = 0
     for each in asked:
         for place, work in enumerate(each.works):
-            left = calls = sum(CALLS[name] for name in judgements(work))
+            left = calls = expected_calls(work, settings.system, second=False)
+            # Those of the other engine all count: what it said before is not looked up.
+            opinions = expected_calls(work, settings.system, second=second) - calls
             seen = each.there.get(place) or each.stored.get(place)
             if seen is not None and known is not None:
                 left = await known.left(work, seen)
-            opinions = _opinion_calls(settings, work)
             fewest += left + opinions
             most += (left if place in each.there else calls) + opinions
     return fewest, most
-
-
-def _opinion_calls(settings: Settings, work: Work) -> int:
-    """The calls that the other engine makes about a work's answer, all of which count."""
-    if settings.judge is None or settings.judge.second_opinion is None:
-        return 0
-    return sum(SECOND_OPINION_CALLS[name] for name in second_opinions(work, settings.system))
 
 
 class _KnownCalls:

@@ -140,6 +140,13 @@ def _tokens_of_result(result: Mapping[str, Any]) -> int | None:
     return None if result["usage"] is None else tokens_of(Usage(**result["usage"]))
 
 
+def expected_price(settings: Settings, model: str, calls: int) -> str:
+    """What so many calls of the expected size cost, for a reader."""
+    usage = Usage(model, calls * TOKENS_IN, 0, calls * TOKENS_OUT)
+    usd, _ = Prices(settings.prices, settings.provider).cost([usage])
+    return "of unknown price" if usd is None else f"about {usd:.2f} USD"
+
+
 def expected_judging(works: Sequence[Work], settings: Settings) -> str | None:
     """What judging is expected to cost, in one line, or ``None`` where nothing is judged."""
     judge = settings.judge
@@ -150,11 +157,8 @@ def expected_judging(works: Sequence[Work], settings: Settings) -> str | None:
     if not calls:
         return None
     calls += len(shipped_canaries()) if judge.canaries else 0
-    model = judge.model
-    usage = Usage(model, calls * TOKENS_IN, 0, calls * TOKENS_OUT)
-    usd, _ = Prices(settings.prices, settings.provider).cost([usage])
-    cost = "of unknown price" if usd is None else f"about {usd:.2f} USD"
     return (
-        f"judging: at most {calls} calls to {model}, {cost} at {TOKENS_IN} tokens in and"
+        f"judging: at most {calls} calls to {judge.model},"
+        f" {expected_price(settings, judge.model, calls)} at {TOKENS_IN} tokens in and"
         f" {TOKENS_OUT} out a call; what was judged before costs nothing"
     )
